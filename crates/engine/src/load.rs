@@ -62,7 +62,7 @@ fn load_target(services: &Services, target: &mut ResolvedTarget) -> Result<Curre
     let last = target.last.take();
     let (snapshot, last) = target.place.read_and_last(&services.store, limit, bytes, last)?;
     target.last = last;
-    let current = decode(hints, known, snapshot)?;
+    let current = decode(services, &target.place, hints, known, snapshot)?;
     if let (Some(file), Some(_)) = (target.place.file(), &current.snapshot) {
         services.texts.keep_found(file, &current.buffer);
     }
@@ -74,7 +74,7 @@ pub(super) fn read(services: &Services, place: &DocumentPath, rules: &Policy) ->
     let (hints, known) = hints_and_known(services, place);
     let bytes = known.as_ref().map(|known| known.bytes());
     let snapshot = place.read(&services.store, rules.limits.file, bytes)?;
-    decode(hints, known, snapshot)
+    decode(services, place, hints, known, snapshot)
 }
 
 /// Returns the hints for decoding a document, and the last known text of a file.
@@ -84,12 +84,18 @@ fn hints_and_known(services: &Services, place: &DocumentPath) -> (Hints, Option<
 }
 
 fn decode(
+    services: &Services,
+    place: &DocumentPath,
     hints: Hints,
     known: Option<Arc<Buffer>>,
     mut snapshot: Option<Snapshot>,
 ) -> Result<CurrentText, Error> {
-    if let Some(buffer) = known.filter(|_| snapshot.as_ref().is_some_and(Snapshot::is_known)) {
-        return Ok(CurrentText { buffer, snapshot });
+    match (known, place.file()) {
+        (Some(buffer), _) if snapshot.as_ref().is_some_and(Snapshot::is_known) => {
+            return Ok(CurrentText { buffer, snapshot });
+        }
+        (Some(outdated), Some(file)) => services.texts.forget_outdated(file, outdated),
+        (Some(_) | None, _) => {}
     }
     let bytes = snapshot.as_mut().map(Snapshot::take_bytes).unwrap_or_default();
     let buffer = Arc::new(Buffer::read(bytes, hints)?);

@@ -94,9 +94,12 @@ impl TextCache {
         let Some(mut snapshot) = store.files.read_unless_known(place, rules.limits.file, bytes)? else {
             return Err(absent(EntityKind::FILE, place.shown()));
         };
-        let text = match known.filter(|_| snapshot.is_known()) {
-            Some(known) => known,
-            None => Arc::new(Buffer::read(snapshot.take_bytes(), hints)?),
+        let text = match known {
+            Some(known) if snapshot.is_known() => known,
+            known => {
+                known.into_iter().for_each(|outdated| self.forget_outdated(place, outdated));
+                Arc::new(Buffer::read(snapshot.take_bytes(), hints)?)
+            }
         };
         self.put(place, &text, snapshot.fingerprint());
         Ok(text)
@@ -128,6 +131,16 @@ impl TextCache {
         cache.bytes -= before.as_ref().map_or(0, |before| weight(&before.text));
         // The text is freed after the lock is released.
         drop(cache);
+    }
+
+    /// Forgets a text that a file no longer has, so that its memory is free for the current one.
+    pub(super) fn forget_outdated(&self, place: &FileLocation, text: Arc<Buffer>) {
+        let is_cached =
+            self.0.lock().texts.peek(&place.key()).is_some_and(|cached| Arc::ptr_eq(&cached.text, &text));
+        drop(text);
+        if is_cached {
+            self.forget(place);
+        }
     }
 
     fn find(
@@ -306,6 +319,21 @@ mod tests {
             std::fs::write(fixture.file(), other).unwrap();
             assert_eq!(fixture.read(), other);
         }
+    }
+
+    #[test]
+    fn a_text_that_a_file_no_longer_has_is_freed_before_the_current_one_is_decoded() {
+        let fixture = Fixture::new();
+        let (place, texts) = (fixture.place(), &fixture.services.texts);
+        let [old, new] =
+            ["old", "new"].map(|text| Arc::new(Buffer::read(text.into(), Hints::default()).unwrap()));
+        texts.put(&place, &old, None);
+        texts.forget_outdated(&place, Arc::clone(&old));
+        assert_eq!(Arc::strong_count(&old), 1);
+        // Another call has found the current one by now.
+        texts.put(&place, &new, None);
+        texts.forget_outdated(&place, old);
+        assert!(texts.last_known(&place, Hints::default()).is_some());
     }
 
     #[test]

@@ -387,11 +387,16 @@ fn write_lines(
     max_bytes: usize,
 ) -> Option<()> {
     for index in lines {
+        let line = buffer.lines().text(index + 1);
+        // A line can be as long as the file, so one that does not fit is not copied.
+        if text.len() + line.len() > max_bytes {
+            return None;
+        }
         text.push(sign);
         if index == 0 && shows_mark(buffer) {
             text.push('\u{feff}');
         }
-        text.push_str(buffer.lines().text(index + 1));
+        text.push_str(line);
         match buffer.line_end(index + 1) {
             Some(end) => text.push_str(end.text()),
             None => text.push_str("\n\\ No newline at end of file\n"),
@@ -420,6 +425,17 @@ mod tests {
     fn shown(before: &[u8], changes: &[(Range<usize>, &str)]) -> String {
         let (before, after, plan) = edited(before, changes);
         unified("f", Some(&before), &after, &plan).render(usize::MAX).0
+    }
+
+    #[test]
+    fn a_line_that_does_not_fit_is_not_copied() {
+        let line = "x".repeat(1 << 20);
+        let (before, after, plan) = edited(line.as_bytes(), &[(5..6, "y")]);
+        let diff = unified("a", Some(&before), &after, &plan);
+        for (max_bytes, is_copied) in [(1000, false), (usize::MAX, true)] {
+            let (text, _) = diff.render(max_bytes);
+            assert_eq!(text.capacity() > line.len(), is_copied, "{max_bytes}");
+        }
     }
 
     #[test]
