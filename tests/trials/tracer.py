@@ -143,7 +143,9 @@ class Trace:
 
     def __init__(self, pid, act):
         self.pid, self.act = pid, act
-        self.calls, self.pending, self.acted, self.hang = [], {}, False, False
+        # For each thread, the registers that are set when its call ends.
+        self.pending = {}
+        self.calls, self.acted, self.hang = [], False, False
         os.waitpid(pid, WALL)
         ptrace(SETOPTIONS, pid, 0, SYSGOOD | FORK | VFORK | CLONE | EXEC | EXITKILL)
         ptrace(SYSCALL, pid)
@@ -181,7 +183,8 @@ class Trace:
                 self.interfere(tid, action)
         elif info.op == 2 and tid in self.pending:
             registers = self.registers(tid)
-            registers.rax = ctypes.c_ulonglong(-self.pending.pop(tid)).value
+            for name, value in self.pending.pop(tid).items():
+                setattr(registers, name, value)
             ptrace(SETREGS, tid, 0, ctypes.addressof(registers))
 
     def interfere(self, tid, action):
@@ -190,10 +193,12 @@ class Trace:
             return
         registers = self.registers(tid)
         if action == "short":
+            # A call preserves this register, and the program may go on using it.
+            self.pending[tid] = {"rdx": registers.rdx}
             registers.rdx = min(registers.rdx, 1)
         else:
             registers.orig_rax = ctypes.c_ulonglong(-1).value
-            self.pending[tid] = action
+            self.pending[tid] = {"rax": ctypes.c_ulonglong(-action).value}
         ptrace(SETREGS, tid, 0, ctypes.addressof(registers))
 
     def registers(self, tid):
