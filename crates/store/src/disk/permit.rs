@@ -24,7 +24,7 @@ const HAS_SET_ID: &str = "runs with the rights of its owner or group (setuid, se
 const HAS_CAPABILITIES: &str = "carries file capabilities";
 pub(crate) const CLOSED_FOLDER: &str = "is in a folder that this user may not write to";
 
-/// The state of a file on which the right to write it depends, as far as a stat shows it. An ACL changes the time alone.
+/// The state of a file on which the right of its owner to write it depends. Of any other user, an ACL decides too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RightsState {
     state: FileFingerprint,
@@ -90,18 +90,26 @@ pub(crate) fn may_create(folder: &Folder, path: &str) -> Result<(), Error> {
 
 /// The reason in the metadata why a file may not be replaced, if there is one.
 fn metadata_problem(stat: &Stat) -> Option<&'static str> {
-    // No part of lockgate changes its user.
-    static USER: OnceLock<Uid> = OnceLock::new();
-    let user = *USER.get_or_init(rustix::process::geteuid);
     if stat.st_mode & ANY_WRITE == 0 {
         Some("is read-only: no write bit is set")
     } else if stat.st_mode & SET_ID != 0 {
         Some(HAS_SET_ID)
-    } else if !user.is_root() && stat.st_uid != user.as_raw() {
+    } else if !user().is_root() && !is_owner(stat) {
         Some("belongs to another user")
     } else {
         None
     }
+}
+
+/// True if the file belongs to the effective user.
+pub(crate) fn is_owner(stat: &Stat) -> bool {
+    stat.st_uid == user().as_raw()
+}
+
+/// The effective user, which no part of lockgate changes.
+fn user() -> Uid {
+    static USER: OnceLock<Uid> = OnceLock::new();
+    *USER.get_or_init(rustix::process::geteuid)
 }
 
 /// The number of hard links of the file.

@@ -33,7 +33,7 @@ pub(super) fn check_target(
     let folder = last.as_ref().unwrap_or(top);
     let stat = still_there(folder, place, &before)?;
     permit::refuse_guarded(&stat, shown)?;
-    if place.admitted != Some(RightsState::from_stat(&stat)) {
+    if place.admitted != Some(RightsState::from_stat(&stat)) || !permit::is_owner(&stat) {
         permit::refuse_unwritable(folder, &place.name, shown)?;
     }
     // For a file that stays, the staged copy is refused for the same reasons.

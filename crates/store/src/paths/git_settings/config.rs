@@ -40,9 +40,10 @@ struct FileState {
 }
 
 impl FileState {
-    fn settled(stat: &Metadata) -> Option<FileState> {
-        let settled = SystemTime::now().duration_since(stat.modified().ok()?).ok()? > SETTLED
-            && SystemTime::now().duration_since(UNIX_EPOCH).ok()?
+    /// The state of a file, if it had not changed for a while when its reading began.
+    fn settled(stat: &Metadata, began: SystemTime) -> Option<FileState> {
+        let settled = began.duration_since(stat.modified().ok()?).ok()? > SETTLED
+            && began.duration_since(UNIX_EPOCH).ok()?
                 > Duration::from_secs(u64::try_from(stat.ctime()).ok()?) + SETTLED;
         settled.then(|| FileState {
             device: stat.dev(),
@@ -61,15 +62,16 @@ const SETTLED: Duration = Duration::from_secs(3);
 /// would not obey it. `stat` is
 /// that of the file, if it is known.
 pub(super) fn read_cached(path: &Path, stat: Option<Metadata>) -> Option<Arc<GitConfig>> {
+    let began = SystemTime::now();
     let stat = stat.or_else(|| std::fs::metadata(path).ok())?;
-    if let (Some(state), Some((known, config))) = (&FileState::settled(&stat), KEPT.lock().get(path))
+    if let (Some(state), Some((known, config))) = (&FileState::settled(&stat, began), KEPT.lock().get(path))
         && state == known
     {
         return config.clone();
     }
     let (text, stat) = read_with_stat(path)?;
     let config = GitConfig::parse(&text).map(Arc::new);
-    if let Some(state) = FileState::settled(&stat) {
+    if let Some(state) = FileState::settled(&stat, began) {
         KEPT.lock().put(path.to_owned(), (state, config.clone()));
     }
     config
