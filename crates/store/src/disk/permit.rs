@@ -63,7 +63,16 @@ pub(crate) fn may_replace(
 
 /// Fails for a file whose mode or owner forbids that it is replaced.
 pub(crate) fn refuse_guarded(stat: &Stat, path: &str) -> Result<(), Error> {
-    metadata_problem(stat).map_or(Ok(()), |problem| Err(denied(path, problem)))
+    let problem = if stat.st_mode & ANY_WRITE == 0 {
+        "is read-only: no write bit is set"
+    } else if stat.st_mode & SET_ID != 0 {
+        HAS_SET_ID
+    } else if !user().is_root() && !is_owner(stat) {
+        "belongs to another user"
+    } else {
+        return Ok(());
+    };
+    Err(denied(path, problem))
 }
 
 /// Fails for the file of a program that runs with more rights than those of its user, by its mode or by capabilities.
@@ -86,19 +95,6 @@ pub(crate) fn refuse_unwritable(folder: &Folder, name: &str, path: &str) -> Resu
 pub(crate) fn may_create(folder: &Folder, path: &str) -> Result<(), Error> {
     let rights = Access::WRITE_OK | Access::EXEC_OK;
     folder.access(".", rights).map_err(|errno| refused(("access", errno), path, CLOSED_FOLDER))
-}
-
-/// The reason in the metadata why a file may not be replaced, if there is one.
-fn metadata_problem(stat: &Stat) -> Option<&'static str> {
-    if stat.st_mode & ANY_WRITE == 0 {
-        Some("is read-only: no write bit is set")
-    } else if stat.st_mode & SET_ID != 0 {
-        Some(HAS_SET_ID)
-    } else if !user().is_root() && !is_owner(stat) {
-        Some("belongs to another user")
-    } else {
-        None
-    }
 }
 
 /// True if the file belongs to the effective user.
@@ -186,6 +182,19 @@ fn denied(path: &str, problem: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refused_call_is_told_from_a_failed_one() {
+        for (errno, problem) in [
+            (Errno::ACCESS, "is not writable"),
+            (Errno::PERM, "is not writable"),
+            (Errno::ROFS, "is on a read-only file system"),
+        ] {
+            let error = refused(("access", errno), "a", "is not writable");
+            assert_eq!((error.code, error.message), (Code::PermissionDenied, format!("a {problem}")));
+        }
+        assert_eq!(refused(("access", Errno::IO), "a", "is not writable").code, Code::IoFailed);
+    }
 
     #[test]
     fn rights_depend_on_mode_owner_and_change_time() {

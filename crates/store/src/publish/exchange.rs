@@ -74,7 +74,8 @@ impl<'a> AppliedWrite<'a> {
         staged: StagedFile<'a>,
         leases: Leases<'a>,
     ) -> Result<AppliedWrite<'a>, Box<(SwapError, Option<StagedFile<'a>>)>> {
-        match names.exchange_checked(&ExpectedFile::from(before), &staged.expected(), &leases) {
+        let expected = ExpectedFile { copied_metadata: staged.metadata(), ..ExpectedFile::from(before) };
+        match names.exchange_checked(&expected, &staged.expected(), &leases) {
             Ok(level) => {
                 let change = if level == GuardLevel::Compare {
                     TargetChange::Renamed

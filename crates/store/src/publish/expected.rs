@@ -68,9 +68,12 @@ impl<'a> ExpectedFile<'a> {
         }
     }
 
-    /// True if the name leads to this file.
+    /// True if the name leads to this file, and the metadata that was copied is still its own, as far as a stat shows it.
     pub(crate) fn is_named(&self, folder: &Folder, name: &str) -> bool {
-        folder.stat(name).is_ok_and(|stat| Identity::from_stat(&stat) == self.identity)
+        folder.stat(name).is_ok_and(|stat| {
+            Identity::from_stat(&stat) == self.identity
+                && self.copied_metadata.is_none_or(|metadata| metadata.fits(&stat))
+        })
     }
 
     /// True if the file has exactly these bytes.

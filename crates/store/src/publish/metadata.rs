@@ -4,7 +4,7 @@
 //! that the file system does not support, may be missing.
 
 use crate::disk::permit;
-use crate::system_error::failed;
+use crate::system_error::{conflict, failed};
 use lockgate_error::Error;
 use rustix::fs::{Gid, Mode, Stat, Uid, XattrFlags};
 use rustix::io::{Errno, Result as Io};
@@ -66,9 +66,21 @@ impl CopiedMetadata {
         CopiedMetadata { mode: stat.st_mode & PERMISSIONS, owner, names: permit::names_of(stat), attributes }
     }
 
-    /// Fails for the privileges of a program, which came after its path was admitted.
-    pub fn refuse_privileges(&self, shown: &str) -> Result<(), Error> {
-        permit::refuse_privileges(self.mode, self.attributes.contains_key(permit::CAPABILITIES), shown)
+    /// Fails for the privileges of a program, which came after its path was admitted, and if the number of names is no
+    /// longer the one that was read.
+    pub fn check(&self, read_names: usize, shown: &str) -> Result<(), Error> {
+        permit::refuse_privileges(self.mode, self.attributes.contains_key(permit::CAPABILITIES), shown)?;
+        if self.names == read_names {
+            Ok(())
+        } else {
+            Err(conflict(shown, "got or lost a name (hard link) since it was read"))
+        }
+    }
+
+    /// True if a file with this stat still has this metadata, as far as the stat shows it.
+    pub fn fits(&self, stat: &Stat) -> bool {
+        let owner = (stat.st_uid, stat.st_gid);
+        (self.mode, self.owner, self.names) == (stat.st_mode & PERMISSIONS, owner, permit::names_of(stat))
     }
 
     /// True if the source file still has exactly this metadata.

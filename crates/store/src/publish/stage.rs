@@ -53,7 +53,7 @@ impl<'a> StagedFile<'a> {
         bytes: &'a [u8],
     ) -> Result<StagedFile<'a>, Error> {
         let mut staged = StagedFile::open(names, write, bytes)?;
-        staged.write(write, |_, _| Ok(()))?;
+        staged.write(write, |_, _, _| Ok(()))?;
         staged.name()?;
         Ok(staged)
     }
@@ -125,22 +125,23 @@ impl<'a> StagedFile<'a> {
 
     /// Writes the bytes and copies the metadata; does not sync.
     ///
-    /// Errors: `PERMISSION_DENIED` for the file of a program with privileges.
+    /// Errors: `PERMISSION_DENIED` for the file of a program with privileges; `EDIT_CONFLICT` if the number of the file's
+    /// names has changed since it was read.
     pub fn fill(&mut self, write: &FileWrite<'a>) -> Result<(), Error> {
-        self.write(write, CopiedMetadata::refuse_privileges)
+        self.write(write, CopiedMetadata::check)
     }
 
     fn write(
         &mut self,
         write: &FileWrite<'a>,
-        vet: fn(&CopiedMetadata, &str) -> Result<(), Error>,
+        check: fn(&CopiedMetadata, usize, &str) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let shown = self.shown;
         fill(&self.file, self.bytes, shown)?;
         match (&write.before, write.mode) {
             (Some(before), _) => {
                 let metadata = CopiedMetadata::read(&before.snapshot.file, shown)?;
-                vet(&metadata, shown)?;
+                check(&metadata, before.snapshot.names, shown)?;
                 metadata.copy_to((&self.file, self.created.owner), shown)?;
                 self.metadata = Some(metadata);
             }

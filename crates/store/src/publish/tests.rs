@@ -386,6 +386,64 @@ fn a_staged_copy_has_a_name_only_once_it_is_complete() {
     }
 }
 
+/// Another program changes the rights or the names of the file at any moment of the edit.
+#[test]
+fn no_change_of_rights_or_names_is_lost_whenever_it_comes() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let changes: [fn(&Path); 2] = [
+        |dir| fs::set_permissions(dir.join("a"), fs::Permissions::from_mode(0o600)).unwrap(),
+        |dir| fs::hard_link(dir.join("a"), dir.join("b")).unwrap(),
+    ];
+    for change in changes {
+        for moment in 0.. {
+            let fixture = Fixture::new(&[("a", "1")]);
+            let steps = Cell::new(0);
+            let step = || {
+                if steps.replace(steps.get() + 1) == moment {
+                    change(fixture.dir.path());
+                }
+            };
+            let guards = Guards { step: &step, ..Guards::ALL };
+            let result = fixture.publish(&[("a", Some("2"))], Publishing::default(), guards);
+            if steps.get() <= moment {
+                assert!(moment > 5 && result.is_ok(), "{moment}: {result:?}");
+                break;
+            }
+            let is_written = fixture.text("a") == "2";
+            assert_eq!(result.is_ok(), is_written, "{moment}: {result:?}");
+            let found = fs::metadata(fixture.at("a")).unwrap();
+            let has_link = fs::metadata(fixture.at("b")).is_ok_and(|link| link.ino() == found.ino());
+            assert!(found.mode() & 0o777 == 0o600 || has_link, "{moment}: {result:?}");
+        }
+    }
+}
+
+#[test]
+fn the_rights_to_another_users_file_are_asked_again() {
+    use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+    if !rustix::process::geteuid().is_root() {
+        return println!("NOT RUN: only root can give a file to another user");
+    }
+    let fixture = Fixture::new(&[("a", "1")]);
+    std::os::unix::fs::chown(fixture.at("a"), Some(65534), Some(65534)).unwrap();
+    let place = fixture.files.admit("a").unwrap();
+    let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
+    let before = Some(snapshot.expected(Content::new(b"1")));
+    let write = || {
+        let write = FileWrite::new(&place, before, Some(Content::new(b"2")));
+        fixture.files.publish(&[write], Publishing::default(), None).map(drop)
+    };
+    let none = CapabilitySet::empty();
+    let without_powers = || {
+        set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
+            .unwrap();
+        write()
+    };
+    let refused = std::thread::scope(|scope| scope.spawn(without_powers).join().unwrap());
+    assert_eq!(refused.unwrap_err().message, "a is not writable by this user");
+    write().unwrap();
+}
+
 #[test]
 fn a_program_that_gets_privileges_before_its_copy_is_made_is_refused() {
     use std::os::unix::fs::PermissionsExt;
@@ -404,6 +462,11 @@ fn a_program_that_gets_privileges_before_its_copy_is_made_is_refused() {
         // To revert a write, the old file is copied as it was.
         drop(stage::StagedFile::make(&names, &write, b"1").unwrap());
     }
+    let mut copy = stage::StagedFile::open(&names, &write, b"2").unwrap();
+    fs::hard_link(fixture.at("a"), fixture.at("b")).unwrap();
+    assert_eq!(copy.fill(&write).unwrap_err().code, Code::EditConflict);
+    drop(copy);
+    fs::remove_file(fixture.at("b")).unwrap();
     assert_eq!(fixture.names(), ["a"]);
 }
 

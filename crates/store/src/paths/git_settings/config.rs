@@ -214,6 +214,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_file_that_had_just_changed_when_its_reading_began_has_no_state() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let stat = file.as_file().metadata().unwrap();
+        let changed = UNIX_EPOCH + Duration::from_secs(u64::try_from(stat.ctime()).unwrap());
+        for (age, has_state) in [(1, false), (5, true)] {
+            let state = FileState::settled(&stat, changed + Duration::from_secs(age));
+            assert_eq!(state.is_some(), has_state, "{age}");
+        }
+    }
+
+    #[test]
     fn the_words_of_a_command_that_may_be_paths_are_found() {
         for (command, expected) in [
             ("less -R", &[][..]),
