@@ -1,9 +1,10 @@
-//! Handles Ctrl-C, and SIGTERM and SIGHUP on Unix.
+//! Handles Ctrl-C, SIGTERM and SIGHUP.
 //!
 //! Invariant: the first signal requests an orderly end; the second one exits the process at once.
 
 use std::io;
 
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use lockgate_error::{Code, Error};
@@ -26,17 +27,14 @@ pub(super) fn stop_token() -> Result<CancellationToken, Error> {
 }
 
 /// The signals that end a process.
-#[cfg(unix)]
 struct Signals {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-    hang_up: tokio::signal::unix::Signal,
+    interrupt: Signal,
+    terminate: Signal,
+    hang_up: Signal,
 }
 
-#[cfg(unix)]
 impl Signals {
     fn listen() -> io::Result<Signals> {
-        use tokio::signal::unix::{SignalKind, signal};
         Ok(Signals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
@@ -51,25 +49,5 @@ impl Signals {
             _ = self.terminate.recv() => 15,
             _ = self.hang_up.recv() => 1,
         }
-    }
-}
-
-/// The signals that end a process.
-#[cfg(not(unix))]
-struct Signals;
-
-#[cfg(not(unix))]
-impl Signals {
-    #[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
-    fn listen() -> io::Result<Signals> {
-        Ok(Signals)
-    }
-
-    /// Waits for the next signal and returns its number.
-    async fn next(&mut self) -> i32 {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-        2
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use lockgate_checks::Watch;
-//! use lockgate_edit::request::{Author, Expect, FilePermissions, GateOptions, Mode, Request, Target};
+//! use lockgate_edit::request::{Author, Expect, Mode, Request, Target};
 //! use lockgate_edit::Edit;
 //! use lockgate_engine::{Status, Workspace};
 //!
@@ -14,13 +14,10 @@
 //! std::fs::create_dir(&root).unwrap();
 //! let workspace = Workspace::open_with_state_dir(&[root.clone()], &state)?;
 //! let request = Request {
-//!     target: Target::File("a.json".to_owned()),
-//!     edit: Edit::Content("{}\n".to_owned()),
 //!     mode: Mode::Strict,
 //!     expect: Expect::Absent,
-//!     gate_options: GateOptions::default(),
-//!     permissions: FilePermissions::Usual,
 //!     author: Author { tool: "example".to_owned(), name: "me".to_owned(), confirmation_id: None },
+//!     ..Request::new(Target::File("a.json".to_owned()), Edit::Content("{}\n".to_owned()))
 //! };
 //! let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
 //! let report = runtime.block_on(workspace.edit(request, Watch::idle()))?;

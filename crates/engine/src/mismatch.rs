@@ -241,7 +241,7 @@ mod tests {
 
     use super::*;
     use crate::Workspace;
-    use lockgate_edit::request::{Author, EntityFields, Expect, FilePermissions, GateOptions, Mode};
+    use lockgate_edit::request::EntityFields;
 
     const POLICY: &str = "define:\n  titled: { kind: pattern, languages: ['*'], must_match: '^# ', message: no title }\n  \
         tidy: { kind: command, languages: [python], input: stdin, command: [tidy], output: { text: formatted }, role: fix }\n  \
@@ -265,15 +265,7 @@ mod tests {
         let fields = EntityFields { entity_type, app_id, organization_id: None };
         check_request_early(
             workspace,
-            &Request {
-                target: fields.into_target("a.py".to_owned()).unwrap(),
-                edit: Edit::Content(text.to_owned()),
-                mode: Mode::default(),
-                expect: Expect::default(),
-                gate_options: GateOptions::default(),
-                permissions: FilePermissions::default(),
-                author: Author::default(),
-            },
+            &Request::new(fields.into_target("a.py".to_owned()).unwrap(), Edit::Content(text.to_owned())),
         )
     }
 

@@ -218,7 +218,7 @@ mod tests {
 
     use lockgate_checks::Watch;
     use lockgate_edit::Edit;
-    use lockgate_edit::request::{Author, Expect, FilePermissions, GateOptions, Mode, Request, Target};
+    use lockgate_edit::request::{Author, Mode, Request, Target};
     use lockgate_text::LineEnd;
 
     struct Fixture {
@@ -251,13 +251,9 @@ mod tests {
 
         async fn edit(&self, content: &str, mode: Mode) -> crate::report::TextChange {
             let request = Request {
-                target: Target::File("a".to_owned()),
-                edit: Edit::Content(content.to_owned()),
                 mode,
-                expect: Expect::Anything,
-                gate_options: GateOptions::default(),
-                permissions: FilePermissions::Usual,
                 author: Author { tool: "test".to_owned(), name: "me".to_owned(), confirmation_id: None },
+                ..Request::new(Target::File("a".to_owned()), Edit::Content(content.to_owned()))
             };
             Workspace::new(Arc::clone(&self.services)).edit(request, Watch::idle()).await.unwrap().change
         }

@@ -12,7 +12,7 @@ use super::{
 };
 use lockgate_checks::{Verdict, Watch};
 use lockgate_edit::Edit;
-use lockgate_edit::request::{Author, Entity, Expect, FilePermissions, GateOptions, Mode, Request, Target};
+use lockgate_edit::request::{Author, Entity, Expect, Mode, Request, Target};
 use lockgate_error::{Code, Error};
 use lockgate_store::{Added, EntityDatabase, ExportDir, ImportDir, ImportItem, NamedKey};
 use lockgate_text::Version;
@@ -161,13 +161,10 @@ impl Services {
         let (entity, bytes) = read.await?;
         let version = Version::hash(&bytes);
         let mut request = Request {
-            target: Target::Entity(entity),
-            edit: Edit::Restore(bytes),
             mode: import.mode,
             expect: Expect::Absent,
-            gate_options: GateOptions::default(),
-            permissions: FilePermissions::default(),
             author: import.author.clone(),
+            ..Request::new(Target::Entity(entity), Edit::Restore(bytes))
         };
         match self.edit(request.clone(), watch.without_progress()).await {
             Ok(report) => return import_status(&report, ImportStatus::Created),

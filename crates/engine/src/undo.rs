@@ -12,9 +12,7 @@ use super::resolve::{ResolvedTarget, resolve_for_read, resolve_target};
 use super::{Report, services::Services};
 use lockgate_checks::{Watch, sanitize};
 use lockgate_edit::Edit;
-use lockgate_edit::request::{
-    Author, AuthorName, Direction, Expect, FilePermissions, GateOptions, Mode, Request, UndoRequest, Whose,
-};
+use lockgate_edit::request::{Author, AuthorName, Direction, Expect, Mode, Request, UndoRequest, Whose};
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_store::{DocumentPath, EditId, Entry, EntryKind, FileChange};
 use lockgate_text::Version;
@@ -155,13 +153,10 @@ impl Services {
             let expect = from.map_or(Expect::Absent, |from| Expect::Version(from.hex()));
             let target = changed.target();
             requests.push(Request {
-                target,
-                edit,
                 mode: Mode::Interactive,
                 expect,
-                gate_options: GateOptions::default(),
-                permissions: FilePermissions::default(),
                 author: author.clone(),
+                ..Request::new(target, edit)
             });
             restores.push(match (from, to) {
                 (_, None) => RestoredMetadata { mode: None, folders: changed.folders },
@@ -329,13 +324,10 @@ mod tests {
         let services = Workspace::at(&[root]).with_state_dir(&own).services().unwrap();
         for (number, name) in ["one", "two", "two", "two", "two", "two"].into_iter().enumerate() {
             let request = Request {
-                target: Target::File(format!("{number}.txt")),
-                edit: Edit::Restore(b"text\n".to_vec()),
                 mode: Mode::Strict,
                 expect: Expect::Absent,
-                gate_options: GateOptions::default(),
-                permissions: FilePermissions::default(),
                 author: author(name),
+                ..Request::new(Target::File(format!("{number}.txt")), Edit::Restore(b"text\n".to_vec()))
             };
             services.edit(request, Watch::idle()).await.unwrap();
         }

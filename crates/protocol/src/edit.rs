@@ -148,12 +148,6 @@ impl EditResponse {
         self.status.as_deref() != Some(Self::REFUSED)
     }
 
-    /// Returns the diff of the edit, or of the changes since the expected version; empty if neither is shown.
-    pub fn shown_diff(&self) -> &str {
-        let since = self.since.as_ref().and_then(|since| since.diff.as_deref());
-        self.diff.as_deref().or(since).unwrap_or_default()
-    }
-
     /// Returns the warnings that neither the message nor a shown finding contains.
     pub fn unreported(&self) -> impl Iterator<Item = &ReportedWarning> {
         let is_shown = |warning: &ReportedWarning| warning.finding.is_some_and(|at| at < self.findings.len());

@@ -5,6 +5,7 @@
 
 use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -104,10 +105,7 @@ impl Drop for DemoProject {
 fn new_folder() -> io::Result<PathBuf> {
     let moment = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let root = std::env::temp_dir().join(format!("lockgate-demo-{}-{moment}", std::process::id()));
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(&root)?;
+    DirBuilder::new().mode(0o700).create(&root)?;
     Ok(root)
 }
 

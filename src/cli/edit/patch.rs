@@ -1,7 +1,7 @@
 //! Applies a patch in the format of `apply_patch`, as one batch.
 
 use lockgate_edit::Edit;
-use lockgate_edit::request::{Author, Expect, FilePermissions, GateOptions, Mode, Request, Target};
+use lockgate_edit::request::{Author, Expect, Mode, Request, Target};
 use lockgate_engine::{TrustOverride, Workspace};
 use lockgate_error::{Code, Error};
 use lockgate_hosts::locate::{self, Located};
@@ -29,13 +29,10 @@ pub(super) fn apply(
             let changes = changes(&workspace, file).await.map_err(|error| error.with_entry(entry))?;
             for FileEdit { path, edit, expect } in changes {
                 requests.push(Request {
-                    target: Target::File(path),
-                    edit,
                     mode,
                     expect,
-                    gate_options: GateOptions::default(),
-                    permissions: FilePermissions::default(),
                     author: author.clone(),
+                    ..Request::new(Target::File(path), edit)
                 });
             }
         }

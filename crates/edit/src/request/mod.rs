@@ -40,6 +40,21 @@ pub struct Request {
     pub author: Author,
 }
 
+impl Request {
+    /// Returns the request of an edit of the target as it is, with the default mode and without an author.
+    pub fn new(target: Target, edit: Edit) -> Request {
+        Request {
+            target,
+            edit,
+            mode: Mode::default(),
+            expect: Expect::default(),
+            gate_options: GateOptions::default(),
+            permissions: FilePermissions::default(),
+            author: Author::default(),
+        }
+    }
+}
+
 /// The permissions of a file that an edit creates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum FilePermissions {

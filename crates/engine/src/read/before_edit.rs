@@ -37,17 +37,13 @@ impl Services {
 mod tests {
     use super::*;
     use crate::Workspace;
-    use lockgate_edit::request::{Author, Expect, FilePermissions, GateOptions, InsertPoint, Mode, Target};
+    use lockgate_edit::request::{Expect, InsertPoint, Mode, Target};
 
     fn request(path: &str, insert_point: InsertPoint, expect: Expect) -> Request {
         Request {
-            target: Target::File(path.to_owned()),
-            edit: insert_point.edit("\n".to_owned()),
             mode: Mode::Strict,
             expect,
-            gate_options: GateOptions::default(),
-            permissions: FilePermissions::default(),
-            author: Author::default(),
+            ..Request::new(Target::File(path.to_owned()), insert_point.edit("\n".to_owned()))
         }
     }
 

@@ -21,7 +21,7 @@ use crate::simulate::{self, Simulated};
 use crate::texts::{self, EditState, Judged, OwnTools};
 use lockgate_checks::{Outcome, Verdict, Watch};
 use lockgate_edit::Edit;
-use lockgate_edit::request::{Author, Expect, FilePermissions, GateOptions, Mode, Request, Target};
+use lockgate_edit::request::{Author, Expect, Mode, Request, Target};
 use lockgate_engine::{HostFile, Report, ToolCallRecords, Workspace, link_target, without_dots};
 use lockgate_error::{Code, Error};
 use lockgate_policy::{BytesAtRisk, ClineAnswer, DriftedQuote, HookSettings, OnFailure};
@@ -266,13 +266,10 @@ impl EventGuard<'_> {
         };
         let version = draft.file.bytes.as_ref().map(|bytes| Version::hash(bytes).hex());
         Some(Request {
-            target: Target::File(draft.path.clone()),
-            edit,
             mode: Mode::VerifyOnly,
             expect: version.map_or(Expect::Anything, Expect::Version),
-            gate_options: GateOptions::default(),
-            permissions: FilePermissions::default(),
             author: self.author("hook"),
+            ..Request::new(Target::File(draft.path.clone()), edit)
         })
     }
 

@@ -13,8 +13,7 @@ use crate::answer::{Answer, ResponseOptions, ToolProfile};
 use lockgate_checks::Watch;
 use lockgate_edit::Edit;
 use lockgate_edit::request::{
-    Author, Direction, Expect, FilePermissions, GateOptions, Instruction, Mode, Request, Target, UndoRequest,
-    Whose,
+    Author, Direction, Expect, Instruction, Mode, Request, Target, UndoRequest, Whose,
 };
 use lockgate_engine::{ReadRequest, Workspace};
 use lockgate_error::{Code, Error, FieldValue, NextCall};
@@ -154,13 +153,9 @@ pub(super) fn edit_request(
     expected_version: Option<String>,
 ) -> Request {
     Request {
-        target,
-        edit,
         mode: mode.map(Mode::from).unwrap_or_default(),
         expect: expected_version.map_or(Expect::Anything, Expect::Version),
-        gate_options: GateOptions::default(),
-        permissions: FilePermissions::default(),
-        author: Author::default(),
+        ..Request::new(target, edit)
     }
 }
 
