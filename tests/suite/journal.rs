@@ -147,7 +147,7 @@ fn edit_for_ever() {
 fn recovered(fixture: &Fixture) -> usize {
     let places = ["a.txt", "b.txt"].map(|path| fixture.files.admit(path).unwrap());
     let stale = places.iter().filter(|place| fixture.journal.has_interrupted_edit(place).unwrap()).count();
-    let notes = fixture.journal.recover(&fixture.files, &fixture.locks);
+    let notes = fixture.journal.recover(&fixture.files, &fixture.locks, &[]).notes;
     assert!(notes.is_empty(), "{notes:?}");
     stale
 }

@@ -1,9 +1,12 @@
 """Batches over the same files from four servers that are killed now and then: no deadlock, and all or none of each.
 
-And the holder of a lock is killed: how long until the next edit is written.
+And the holder of a lock is killed: how long until the next edit is written. And a batch is killed between its files,
+while the lock of one of them is taken: an edit of another one waits until all of the batch can be reverted.
 """
 
 import collections
+import fcntl
+import json
 import queue
 import random
 import threading
@@ -12,6 +15,7 @@ import time
 import client
 import lab
 import servers
+import tracer
 
 FILES = [f"file{number}.txt" for number in range(12)]
 THREADS = 4
@@ -191,6 +195,44 @@ def after_kill(victim, other, is_waiting, content):
     return time.monotonic() - start, answer
 
 
+def interrupted(options):
+    """What is wrong with an edit of one file of a batch that was killed between two of its files."""
+    runner, names = lab.Lab(options), ("a.txt", "b.txt")
+    (runner.root / "quality.yaml").write_text(servers.POLICY)
+    locks = []
+    for name in names:
+        (runner.root / name).write_text("first\n")
+        runner.edit(path=name, search="first", replace="old")
+        locks.append({path for path in runner.state.rglob("locks/*.lock")})
+    exchanges = 0
+
+    def kill(number, call, *_):
+        nonlocal exchanges
+        exchanges += call == "renameat2"
+        return "kill" if exchanges == 2 else None
+    batch = {"edits": [{"path": name, "search": "old", "replace": "new"} for name in names]}
+    runner.traced(("edit", "--json", "--file", "-"), json.dumps(batch).encode(), kill)
+    texts = [(runner.root / name).read_text() for name in names]
+    assert sorted(texts) == ["new\n", "old\n"], f"the batch was not killed between its files: {texts}"
+    done, other = (names[texts.index(text)] for text in ("new\n", "old\n"))
+    [lock] = locks[1] - locks[0] if other == names[1] else locks[0]
+    answers = queue.SimpleQueue()
+    with lock.open("r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        server = client.Server(runner.command("serve"), runner.env, str(runner.root))
+        edit = {"path": done, "search": "old", "replace": "newer"}
+        threading.Thread(target=lambda: answers.put(server.call("safe_edit_file", edit, STUCK))).start()
+        time.sleep(1)
+        wrong = [] if answers.empty() else [f"answered while the other file was locked: {answers.get()}"]
+    answer = answers.get(timeout=STUCK) if not wrong else {"success": True}
+    server.stop()
+    texts = [(runner.root / name).read_text() for name in (done, other)]
+    wrong += [] if answer.get("success") else [f"the edit after an interrupted batch: {answer}"]
+    wrong += [] if texts == ["newer\n", "old\n"] else [f"after an interrupted batch and an edit: {texts}"]
+    runner.remove()
+    return {"interrupted batches": 1, "wrong": wrong}
+
+
 def main():
     parser = lab.options(__doc__)
     parser.add_argument("--total", type=float, default=600, help="seconds of mixed batches")
@@ -206,6 +248,8 @@ def main():
         units = [(f"mixed {number}", (mixed, options, number)) for number in range(round(options.total / options.seconds))]
         if not options.control:
             units.insert(0, ("holder", (holder, options, rounds)))
+            if not tracer.available():
+                units.insert(0, ("interrupted", (interrupted, options)))
         complete = progress.work(call, units, 1)
     lab.finish(progress, complete, options.control)
 

@@ -11,10 +11,23 @@ use lockgate_store::{LockGuard, LockKey, LockWaits};
 /// The locks of some targets; dropping it releases them.
 pub(super) struct HeldLocks {
     keys: Vec<LockKey>,
-    _guard: LockGuard,
+    guard: LockGuard,
 }
 
 impl HeldLocks {
+    /// Returns the keys of the locks.
+    pub(super) fn keys(&self) -> &[LockKey] {
+        &self.keys
+    }
+
+    /// Releases the locks of all but these targets.
+    pub(super) fn retain(&mut self, targets: &[ResolvedTarget]) {
+        if self.keys.len() > targets.len() {
+            self.keys = keys(targets);
+            self.guard.retain(&self.keys);
+        }
+    }
+
     /// Releases the locks, and returns their keys.
     pub(super) fn release(self) -> Vec<LockKey> {
         self.keys
@@ -28,14 +41,14 @@ pub(super) enum LockOutcome {
     Busy(Vec<LockKey>),
 }
 
-/// Takes the locks of the targets, unless `held` already has exactly these.
+/// Takes the locks of the targets, unless `held` already has these, and maybe others.
 pub(super) fn lock(services: &Services, targets: &[ResolvedTarget], held: Option<HeldLocks>) -> LockOutcome {
-    let keys: Vec<LockKey> = targets.iter().map(|target| target.place.key()).collect();
-    if let Some(held) = held.filter(|held| held.keys == keys) {
+    let keys = keys(targets);
+    if let Some(held) = held.filter(|held| keys.iter().all(|key| held.keys.contains(key))) {
         return LockOutcome::Acquired(held);
     }
     match services.locks.try_hold(&keys) {
-        Some(guard) => LockOutcome::Acquired(HeldLocks { keys, _guard: guard }),
+        Some(guard) => LockOutcome::Acquired(HeldLocks { keys, guard }),
         None => LockOutcome::Busy(keys),
     }
 }
@@ -52,5 +65,9 @@ pub(super) async fn wait(
     let (guard, since) = (services.locks.hold(&keys, waits), Instant::now());
     let guard = tokio::select! { guard = guard => guard, () = watch.ended() => Err(cancelled()) };
     watch.report_lock_wait(since.elapsed());
-    Ok(HeldLocks { keys, _guard: guard? })
+    Ok(HeldLocks { keys, guard: guard? })
+}
+
+fn keys(targets: &[ResolvedTarget]) -> Vec<LockKey> {
+    targets.iter().map(|target| target.place.key()).collect()
 }

@@ -104,7 +104,7 @@ impl<'a> Opening<'a> {
         };
         let rows = EntityStore::new(database, self.tenant);
         let services = Arc::new(Services::new(files, &state, self.trust_override, rows));
-        services.recover_edits();
+        services.recover_edits(&[]);
         Ok(services)
     }
 }

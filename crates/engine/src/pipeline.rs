@@ -52,13 +52,14 @@ fn attempt(
 ) -> Result<Outcome, Error> {
     mismatch::check_early(services, batch)?;
     let mut targets = resolve::resolve(services, batch, &attempt.initial_texts)?;
-    let locks = match lock::lock(services, &targets, attempt.locks.take()) {
+    let mut locks = match lock::lock(services, &targets, attempt.locks.take()) {
         LockOutcome::Acquired(locks) => locks,
         LockOutcome::Busy(keys) => return Ok(retry::busy(services, batch, &targets, keys, attempt)),
     };
     if retry::needs_recovery(services, &mut targets, attempt) {
-        return Ok(retry::recover(services, &targets, locks, attempt));
+        return Ok(retry::recover(services, batch, &targets, locks, attempt));
     }
+    locks.retain(&targets);
     let texts = load::load(services, batch, &mut targets)?;
     let retention = targets.last().map(|target| RetentionLimits {
         size: target.rules.limits.journal,

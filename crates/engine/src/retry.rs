@@ -13,10 +13,10 @@ use super::{commit, load};
 use lockgate_checks::Watch;
 use lockgate_edit::request::{Expect, Request};
 use lockgate_error::{Code, Error};
-use lockgate_store::{EntryKind, LockKey, LockWaits, RetentionLimits};
+use lockgate_store::{EntryKind, LockKey, LockWaits, Recovery, RetentionLimits};
 use lockgate_text::Buffer;
 
-/// The number of times a call restarts because its paths changed while it waited for their locks.
+/// The number of attempts of a call, whose paths can change while it waits for their locks.
 const MAX_ATTEMPTS: usize = 8;
 
 /// What an attempt leaves for the next one.
@@ -27,7 +27,7 @@ pub(super) struct Attempt {
     /// The texts that the requests refer to, if they are not the current ones: those at the time of a call that had to
     /// wait, for requests that use line numbers, and those that were judged while another program wrote.
     pub(super) initial_texts: Vec<Option<Arc<Buffer>>>,
-    /// Set when the call has already recovered incomplete edits.
+    /// Set after a recovery that had all locks it needs: the call goes on, even if an edit could not be recovered.
     has_recovered: bool,
     /// Set when another process has already overtaken this call once.
     was_overtaken: bool,
@@ -55,6 +55,8 @@ pub(super) enum Outcome {
         /// The longest waits for them.
         waits: LockWaits,
     },
+    /// The next attempt is to be made at once, with the locks that this one leaves.
+    Again,
     /// Another program changed the content while the drafts were judged. The locks are still held.
     Overtaken(Option<Error>),
 }
@@ -93,10 +95,14 @@ pub(super) async fn run(
             Outcome::Busy { keys, waits } => {
                 attempt.locks = Some(lock::wait(services, keys, waits, &watch).await?);
             }
+            Outcome::Again => {}
             Outcome::Overtaken(error) => return Err(error.unwrap_or_else(overtaken)),
         }
     }
-    Err(Error::new(Code::EditConflict, "the path resolves to a different file on each attempt"))
+    Err(Error::new(
+        Code::EditConflict,
+        "on each attempt the path led to another file, or an edit of it had been interrupted",
+    ))
 }
 
 /// Runs the pipeline, and once more if it was overtaken, while the locks are held: the edit of the text that was judged is
@@ -126,10 +132,19 @@ pub(super) fn busy(
     keys: Vec<LockKey>,
     attempt: &mut Attempt,
 ) -> Outcome {
+    record_initial_texts(services, batch, targets, attempt);
+    wait_for(targets, keys)
+}
+
+fn record_initial_texts(
+    services: &Services,
+    batch: &Batch,
+    targets: &[ResolvedTarget],
+    attempt: &mut Attempt,
+) {
     if attempt.initial_texts.is_empty() {
         attempt.initial_texts = initial_texts(services, batch, targets);
     }
-    wait_for(targets, keys)
 }
 
 fn wait_for(targets: &[ResolvedTarget], keys: Vec<LockKey>) -> Outcome {
@@ -161,8 +176,8 @@ pub(super) fn judged_texts(batch: &Batch, drafts: Vec<FileDraft<'_>>) -> Vec<Opt
     drafts.into_iter().map(|draft| Some(draft.base.unwrap_or(draft.current.buffer))).collect()
 }
 
-/// True if a terminated process left one of the targets half-written, and this call has not recovered it. Sets the last
-/// journal entry of each file, which the same query finds.
+/// True if a terminated process left one of the targets half-written, so that it must be recovered. Sets the last journal
+/// entry of each file, which the same query finds.
 pub(super) fn needs_recovery(services: &Services, targets: &mut [ResolvedTarget], attempt: &Attempt) -> bool {
     let mut has_interrupted = false;
     for target in targets {
@@ -170,20 +185,30 @@ pub(super) fn needs_recovery(services: &Services, targets: &mut [ResolvedTarget]
         target.last = last;
         has_interrupted |= is_interrupted;
     }
-    // Only once: an edit that cannot be recovered now, as with an unreadable file, is left for a later call.
     has_interrupted && !attempt.has_recovered
 }
 
-/// Completes or rolls back incomplete edits, for which it gives up the locks, and starts again.
+/// Completes or rolls back incomplete edits, and starts again.
+///
+/// An incomplete edit may have other files, which others edit or are about to recover. This call must not change its own
+/// file before that edit is recovered, so it gives up its locks and waits for those of all these files. An edit that cannot
+/// be recovered with all locks, as with an unreadable file, is left for a later call.
 pub(super) fn recover(
     services: &Services,
+    batch: &Batch,
     targets: &[ResolvedTarget],
     locks: HeldLocks,
     attempt: &mut Attempt,
 ) -> Outcome {
-    attempt.has_recovered = true;
-    let keys = locks.release();
-    services.recover_edits();
+    record_initial_texts(services, batch, targets, attempt);
+    let Recovery { awaited, .. } = services.recover_edits(locks.keys());
+    if awaited.is_empty() {
+        attempt.has_recovered = true;
+        attempt.locks = Some(locks);
+        return Outcome::Again;
+    }
+    let mut keys = locks.release();
+    keys.extend(awaited);
     wait_for(targets, keys)
 }
 

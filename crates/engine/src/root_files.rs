@@ -69,10 +69,14 @@ impl Services {
     pub(super) fn write_own(&self, writes: &[OwnWrite<'_>]) -> Result<(), Error> {
         let keys: Vec<_> = writes.iter().map(|write| write.file.place.key()).collect();
         let names = || writes.iter().map(|write| write.file.place.shown()).collect::<Vec<_>>().join(", ");
-        let lock = self.locks.try_hold(&keys);
-        let _guard = lock.ok_or_else(|| {
-            Error::new(Code::LockTimeout, format!("another edit of {} is in progress", names()))
-        })?;
+        let busy = || Error::new(Code::LockTimeout, format!("another edit of {} is in progress", names()));
+        let _guard = self.locks.try_hold(&keys).ok_or_else(busy)?;
+        let is_interrupted = |write: &OwnWrite<'_>| {
+            self.store.journal.has_interrupted_edit(&write.file.place).unwrap_or(false)
+        };
+        if writes.iter().any(is_interrupted) && !self.recover_edits(&keys).awaited.is_empty() {
+            return Err(busy());
+        }
         let writes: Vec<FileWrite<'_>> = writes.iter().map(OwnWrite::file_write).collect();
         self.store.files.publish(&writes, Publishing::default(), None).map(drop)
     }

@@ -12,7 +12,9 @@ use super::text_cache::TextCache;
 use super::trust::{Trust, TrustOverride};
 use lockgate_checks::GateRuntime;
 use lockgate_error::{Code, Error};
-use lockgate_store::{EntityStore, Files, IndexFile, Journal, Locks, StateFolder, Store, ToolCallRecords};
+use lockgate_store::{
+    EntityStore, Files, IndexFile, Journal, LockKey, Locks, Recovery, StateFolder, Store, ToolCallRecords,
+};
 
 /// The number of edits in progress per core. Edits wait for the disk more than they compute.
 const EDITS_PER_CORE: usize = 8;
@@ -69,11 +71,13 @@ impl Services {
         }
     }
 
-    /// Completes or rolls back incomplete edits, and keeps the notes for the next report.
-    pub(super) fn recover_edits(&self) {
-        let notes = self.store.journal.recover(&self.store.files, &self.locks);
-        notes.iter().for_each(|note| tracing::warn!("{note}"));
-        self.pending_notes.lock().extend(notes);
+    /// Completes or rolls back incomplete edits, and keeps the notes for the next report. `held` are the keys of the locks
+    /// that the caller holds.
+    pub(super) fn recover_edits(&self, held: &[LockKey]) -> Recovery {
+        let mut recovery = self.store.journal.recover(&self.store.files, &self.locks, held);
+        recovery.notes.iter().for_each(|note| tracing::warn!("{note}"));
+        self.pending_notes.lock().append(&mut recovery.notes);
+        recovery
     }
 
     /// Runs blocking or expensive work on a thread where it does not delay other calls.

@@ -204,9 +204,15 @@ impl Services {
             Direction::Undo => "undone",
             Direction::Redo => "redone",
         };
+        let is_unnamed = entry.changes.len() > 1 && !error.names_target();
+        let conflicting = if is_unnamed { self.conflicting_file(&error, reversal) } else { None };
+        let name = conflicting.map(|changed| format!("{}: ", changed.path)).unwrap_or_default();
         error.message =
-            format!("edit {} of {} cannot be {verb}: {}", entry.id, files.join(", "), error.message);
+            format!("edit {} of {} cannot be {verb}: {name}{}", entry.id, files.join(", "), error.message);
         error.field = None;
+        if let Some(changed) = conflicting {
+            error = error.naming_target(&changed.path);
+        }
         let older = self.store.file_entries(OLDER_ENTRIES).unwrap_or_default();
         let own = older.iter().filter(|older| {
             older.at < entry.at
@@ -223,14 +229,30 @@ impl Services {
         error
     }
 
+    /// Returns the file whose changes since the edit the conflict shows.
+    fn conflicting_file<'a>(&self, conflict: &Error, reversal: &'a Reversal) -> Option<&'a FileChange> {
+        let shown = &conflict.since.as_ref()?.version;
+        let is_shown = |changed: &&FileChange| {
+            let version = self.current_version(changed).ok().flatten();
+            version != reversal.versions(changed).0 && version.is_some_and(|now| now.to_string() == *shown)
+        };
+        let mut shown = reversal.entry.changes.iter().filter(is_shown);
+        // Two files can have the same text.
+        shown.next().filter(|_| shown.next().is_none())
+    }
+
     /// True if every file still has the text that the edit left, so that its undo meets no conflict.
     fn is_untouched(&self, entry: &Entry) -> bool {
-        let has_version = |changed: &FileChange| {
-            let target = resolve_target(self, &changed.target()).ok()?;
-            let current = load::read(self, &target.place, &target.rules).ok()?;
-            Some(current.text().map(|text| text.version()) == changed.after)
-        };
-        entry.changes.iter().all(|changed| has_version(changed) == Some(true))
+        let has_version =
+            |changed: &FileChange| self.current_version(changed).is_ok_and(|now| now == changed.after);
+        entry.changes.iter().all(has_version)
+    }
+
+    /// Returns the version that a changed file has now; `None` if there is no file.
+    fn current_version(&self, changed: &FileChange) -> Result<Option<Version>, Error> {
+        let target = resolve_target(self, &changed.target())?;
+        let current = load::read(self, &target.place, &target.rules)?;
+        Ok(current.text().map(|text| text.version()))
     }
 
     fn stored_content(&self, id: EditId, changed: &FileChange, version: Version) -> Result<Vec<u8>, Error> {
@@ -238,8 +260,11 @@ impl Services {
         let text = if changed.kept { place.text(&self.store, &version.hex())? } else { None };
         text.ok_or_else(|| {
             let message = format!("the journal has no text of {} for edit {id}", changed.path);
+            let may_be_kept = || self.rules_of(&place).is_ok_and(|rules| rules.journals(place.in_root()));
             let why = if changed.kept {
                 "it is beyond the journal's limits"
+            } else if changed.has_unknown_before() && may_be_kept() {
+                "no hook recorded the text before the edit"
             } else {
                 "the policy's `never_journal` keeps it out"
             };
@@ -309,7 +334,7 @@ fn nothing_to_revert(direction: Direction, place: Option<&DocumentPath>) -> Erro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Workspace;
+    use crate::{BytesBefore, HostChange, Workspace};
     use lockgate_edit::request::Target;
 
     fn author(name: &str) -> Author {
@@ -343,5 +368,65 @@ mod tests {
             assert_eq!(found.as_ref().map(|found| found.entry.changes[0].path.as_str()), path, "{recent:?}");
         }
         assert!(services.last_of_author(&undo("three"), &[1, 3, 9]).is_err());
+    }
+
+    /// A root with these files, its services, and the folder of both.
+    fn root_with(files: &[(&str, &str)]) -> (tempfile::TempDir, Arc<Services>) {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, own) = (dir.path().join("root"), dir.path().join("own"));
+        std::fs::create_dir(&root).unwrap();
+        files.iter().for_each(|(path, text)| std::fs::write(root.join(path), text).unwrap());
+        let services = Workspace::at(&[root]).with_state_dir(&own).services().unwrap();
+        (dir, services)
+    }
+
+    async fn undo_error(services: &Arc<Services>, edit_id: EditId) -> Error {
+        let undo = UndoRequest {
+            direction: Direction::Undo,
+            edit_id: Some(edit_id.to_string()),
+            target: None,
+            whose: Whose::Everyone,
+            author: author("one"),
+        };
+        services.undo_or_redo(undo, Watch::idle()).await.unwrap_err()
+    }
+
+    #[tokio::test]
+    async fn a_text_that_no_hook_recorded_has_its_own_reason() {
+        for (policy, reason) in [
+            ("quality_gates: {}\n", "no hook recorded the text before the edit"),
+            ("never_journal: [\"*.py\"]\n", "the policy's `never_journal` keeps it out"),
+        ] {
+            let (_dir, services) = root_with(&[("a.py", "x = 1\n"), ("quality.yaml", policy)]);
+            let change = HostChange { path: "a.py".to_owned(), before: BytesBefore::Unknown, mode: None };
+            let edit = services.record_host_edit(vec![change], author("one"), String::new()).await;
+            let edit = edit.unwrap().unwrap();
+            let error = undo_error(&services, edit).await;
+            let expected = format!("the journal has no text of a.py for edit {edit}: {reason}");
+            assert_eq!((error.code, error.message), (Code::InvalidInput, expected));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_conflict_in_one_of_several_files_names_it() {
+        for (path, other) in [("p.txt", "q.txt"), ("q.txt", "p.txt")] {
+            let (dir, services) = root_with(&[("p.txt", "one\nb\nc\nend\n"), ("q.txt", "one\nb\nc\nend\n")]);
+            let request = |path: &str, text: &str| Request {
+                author: author("one"),
+                ..Request::new(Target::File(path.to_owned()), Edit::Restore(text.as_bytes().to_vec()))
+            };
+            let requests = vec![request("p.txt", "two\nb\nc\nend\n"), request("q.txt", "three\nb\nc\nend\n")];
+            let edit = services.edit_all(requests, Watch::idle()).await.unwrap()[0].edit_id.unwrap();
+            let write = |path: &str, text: &str| std::fs::write(dir.path().join("root").join(path), text);
+            // A change elsewhere is no conflict.
+            let text = if other == "p.txt" { "two\nb\nc\nother\n" } else { "three\nb\nc\nother\n" };
+            write(other, text).unwrap();
+            write(path, "four\nb\nc\nend\n").unwrap();
+            let error = undo_error(&services, edit).await;
+            let beginning =
+                format!("edit {edit} of p.txt, q.txt cannot be undone: {path}: line 1 of version ");
+            assert!(error.message.starts_with(&beginning), "{}", error.message);
+            assert!(error.code == Code::EditConflict && error.names_target());
+        }
     }
 }

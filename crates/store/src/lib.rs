@@ -66,6 +66,7 @@ pub use paths::file_location::FileLocation;
 pub use paths::git_layout::PlannedFile;
 pub use paths::project::{ProjectRoot, link_target, relative};
 pub use paths::root::without_dots;
+pub use recover::Recovery;
 pub use row_location::{RowLocation, RowSnapshot, RowWrite};
 pub use rows::{EntityFilter, EntitySelector, EntityStore, RowListed, RowText};
 pub use search::{

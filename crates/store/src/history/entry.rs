@@ -55,6 +55,9 @@ impl Entry {
     }
 }
 
+/// The version before a change that was recorded without the text before.
+pub(crate) const UNKNOWN_VERSION: Version = Version::from_bytes([0; 32]);
+
 /// The change that an edit made to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
@@ -62,7 +65,7 @@ pub struct FileChange {
     pub path: String,
     /// The entity's key, if it is stored in a database.
     pub entity: Option<Entity>,
-    /// The version before; absent if there was no file.
+    /// The version before; absent if there was no file. See [`FileChange::has_unknown_before`].
     pub before: Option<Version>,
     /// The version after; absent if the file was removed.
     pub after: Option<Version>,
@@ -79,6 +82,11 @@ pub struct FileChange {
 }
 
 impl FileChange {
+    /// Returns true if the edit was recorded without the text before, so that it cannot be undone.
+    pub fn has_unknown_before(&self) -> bool {
+        self.before == Some(UNKNOWN_VERSION)
+    }
+
     /// The changed file or entity as a request names it.
     pub fn target(&self) -> Target {
         match &self.entity {

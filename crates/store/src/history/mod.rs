@@ -5,6 +5,7 @@
 mod entry;
 mod id;
 
+pub(crate) use entry::UNKNOWN_VERSION;
 pub use entry::{EditMeta, Entry, EntryKind, FileChange, JournalRecord};
 pub use id::EditId;
 

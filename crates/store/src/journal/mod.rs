@@ -11,6 +11,7 @@ mod pending;
 mod root_journal;
 mod worker;
 
+pub(super) use outside::NO_COPY;
 pub use outside::OutsideChange;
 pub use pending::PendingEdit;
 pub(super) use root_journal::RootJournal;
@@ -89,11 +90,8 @@ impl Journal {
     pub fn record_outside(&self, meta: &EditMeta, changes: &[OutsideChange<'_>]) -> Result<EditId, Error> {
         let rows = outside::rows(changes)?;
         let first = changes.first().ok_or_else(pending::nothing)?;
-        root_journal::find(&self.journals, first.place)?.with_database(|database| {
-            let number = database.begin_staged(meta, &rows, &[])?;
-            database.settle(number)?;
-            Ok(database.id(number))
-        })
+        root_journal::find(&self.journals, first.place)?
+            .with_database(|database| database.insert_settled(meta, &rows).map(|number| database.id(number)))
     }
 
     /// Returns the last settled change of the file.

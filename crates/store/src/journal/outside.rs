@@ -2,13 +2,13 @@
 
 use super::pending::refuse_several_roots;
 use crate::content::Content;
+use crate::history::UNKNOWN_VERSION;
 use crate::paths::file_location::FileLocation;
 use crate::sql::JournalRow;
 use lockgate_error::Error;
-use lockgate_text::Version;
 
 /// The value in place of the name of a staged copy: a change by another program has no copy.
-const NO_COPY: &str = ".outside.0000000000000000.lockgate";
+pub(crate) const NO_COPY: &str = ".outside.0000000000000000.lockgate";
 
 /// A change of one file that another program has written.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ pub(super) fn rows<'a>(changes: &[OutsideChange<'a>]) -> Result<Vec<JournalRow<'
 }
 
 fn row<'a>(change: &OutsideChange<'a>) -> JournalRow<'a> {
-    let unknown = Content { version: Version::from_bytes([0; 32]), bytes: b"" };
+    let unknown = Content { version: UNKNOWN_VERSION, bytes: b"" };
     let before = change.before.map(Content::new);
     JournalRow {
         path: change.place.in_root(),

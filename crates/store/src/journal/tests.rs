@@ -7,7 +7,7 @@ use crate::content::Content;
 use crate::file_write::FileWrite;
 use crate::history::{EditId, EditMeta, Entry, EntryKind, JournalRecord, RetentionLimits};
 use crate::state::StateFolder;
-use crate::{FileLocation, Files, Locks};
+use crate::{FileLocation, Files, LockKey, Locks};
 use lockgate_error::Code;
 use lockgate_text::{Buffer, Hints, Version};
 use std::fs;
@@ -197,6 +197,55 @@ fn what_was_begun_and_dropped_is_gone_and_what_was_left_is_stale() {
     assert!(!fixture.journal.has_interrupted_edit(&fixture.place("b")).unwrap());
 }
 
+/// Leaves an edit of two files as a killed process does that had written only the second.
+fn half_done(fixture: &Fixture, staged: [&str; 2]) -> [FileLocation; 2] {
+    let places = ["a", "b"].map(|path| fixture.place(path));
+    let paths = ["a", "b"].map(|path| fixture.files.root_paths()[0].join(path));
+    paths.iter().for_each(|path| fs::write(path, "old").unwrap());
+    let read = places.each_ref().map(|place| fixture.files.read(place, 1 << 20).unwrap().unwrap());
+    let record = JournalRecord { added: 1, removed: 1, keep: true };
+    let write = |at: usize| {
+        let before = read[at].expected(Content::new(read[at].bytes()));
+        FileWrite { record, ..FileWrite::new(&places[at], Some(before), Some(Content::new(b"new"))) }
+    };
+    let staged = staged.map(str::to_owned);
+    fixture.journal.begin(&meta(EntryKind::Edit), &[write(0), write(1)], &staged).unwrap().leave();
+    fs::write(&paths[1], "new").unwrap();
+    places
+}
+
+#[test]
+fn who_holds_the_lock_of_one_file_of_an_interrupted_edit_awaits_those_of_the_others() {
+    let fixture = Fixture::new();
+    let [a, b] = half_done(&fixture, [".a.0000000000000001.lockgate", ".b.0000000000000001.lockgate"]);
+    let (a, b) = (a.key(), b.key());
+    let locks = Locks::default();
+    let recover = |held: &[LockKey]| fixture.journal.recover(&fixture.files, &locks, held);
+    let texts =
+        || ["a", "b"].map(|path| fs::read_to_string(fixture.files.root_paths()[0].join(path)).unwrap());
+    let hold = |key| locks.try_hold(std::slice::from_ref(key)).unwrap();
+    let (_own, other) = (hold(&a), hold(&b));
+    assert_eq!(recover(std::slice::from_ref(&a)).awaited, [a.clone(), b]);
+    assert_eq!(recover(&[]).awaited, [], "it is no edit of the caller's files");
+    assert_eq!(texts(), ["old", "new"]);
+    drop(other);
+    let recovery = recover(&[a]);
+    assert!(recovery.awaited.is_empty() && recovery.notes.is_empty(), "{recovery:?}");
+    assert_eq!(texts(), ["old", "old"]);
+    assert!(!fixture.journal.has_interrupted_edit(&fixture.place("b")).unwrap());
+}
+
+#[test]
+fn files_that_another_program_wrote_are_never_reverted() {
+    let fixture = Fixture::new();
+    let [_, b] = half_done(&fixture, [super::NO_COPY; 2]);
+    let notes = fixture.journal.recover(&fixture.files, &Locks::default(), &[]).notes;
+    assert_eq!(notes, [] as [String; 0]);
+    assert_eq!(fs::read_to_string(fixture.files.root_paths()[0].join("b")).unwrap(), "new");
+    assert!(!fixture.journal.has_interrupted_edit(&b).unwrap());
+    assert!(fixture.journal.latest(&b).unwrap().is_some());
+}
+
 #[test]
 fn what_was_written_down_survives_a_kill_and_the_log_is_on_the_disk_after_sync() {
     let fixture = Fixture::new();
@@ -250,7 +299,7 @@ fn without_a_folder_nothing_is_recorded_and_the_reason_is_reported() {
     assert_eq!(journal.latest(&a), Ok(None));
     assert_eq!(journal.text(&a, &Version::hash(b"x").hex()), Ok(None));
     assert_eq!(journal.has_interrupted_edit(&a), Ok(false));
-    assert_eq!(journal.recover(&fixture.files, &Locks::default()), [] as [String; 0]);
+    assert_eq!(journal.recover(&fixture.files, &Locks::default(), &[]).notes, [] as [String; 0]);
     assert_eq!(fixture.journal.disabled_reason(&a), None, "the control");
 }
 
@@ -270,9 +319,9 @@ fn a_journal_that_is_spoilt_meanwhile_is_set_aside_and_reported_once() {
     let after = fixture.edit(&a, "2", "3");
     assert_eq!(fixture.journal.latest(&a).unwrap().unwrap().id, after);
     assert_eq!(fixture.journal.entry(before).unwrap(), None);
-    let notes = fixture.journal.recover(&fixture.files, &Locks::default());
+    let notes = fixture.journal.recover(&fixture.files, &Locks::default(), &[]).notes;
     assert!(matches!(notes.as_slice(), [note] if note.contains("set aside")), "{notes:?}");
-    assert!(fixture.journal.recover(&fixture.files, &Locks::default()).is_empty());
+    assert!(fixture.journal.recover(&fixture.files, &Locks::default(), &[]).notes.is_empty());
 }
 
 #[test]

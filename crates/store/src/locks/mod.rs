@@ -57,7 +57,14 @@ struct Tickets {
 #[derive(Debug)]
 #[must_use = "the locks are released when this is dropped"]
 pub struct LockGuard {
-    _each: Vec<One>,
+    each: Vec<One>,
+}
+
+impl LockGuard {
+    /// Releases the locks of all other keys.
+    pub fn retain(&mut self, keys: &[LockKey]) {
+        self.each.retain(|one| keys.contains(&one.claim.key));
+    }
 }
 
 #[derive(Debug)]
@@ -65,7 +72,7 @@ struct One {
     // Dropped in this order: other processes first; the claim must see that the lock is free.
     _across: Option<Lock>,
     _guard: OwnedMutexGuard<()>,
-    _claim: Claim,
+    claim: Claim,
 }
 
 impl Locks {
@@ -96,9 +103,9 @@ impl Locks {
                 Some(mut lock_files) => Some(lock_files.try_take().ok()??),
                 None => None,
             };
-            Some(One { _across: process_lock, _guard: guard, _claim: claim })
+            Some(One { _across: process_lock, _guard: guard, claim })
         };
-        sorted(keys).iter().map(take).collect::<Option<_>>().map(|each| LockGuard { _each: each })
+        sorted(keys).iter().map(take).collect::<Option<_>>().map(|each| LockGuard { each })
     }
 
     /// Waits for the locks of all keys, at most for the given times; free locks are taken at once, whatever
@@ -127,9 +134,9 @@ impl Locks {
                 None => None,
             };
             process_wait = process_wait.saturating_sub(began.elapsed());
-            each.push(One { _across: process_lock, _guard: guard, _claim: claim });
+            each.push(One { _across: process_lock, _guard: guard, claim });
         }
-        Ok(LockGuard { _each: each })
+        Ok(LockGuard { each })
     }
 }
 
@@ -274,6 +281,16 @@ mod tests {
 
     fn run<T>(work: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(work)
+    }
+
+    #[test]
+    fn a_guard_can_keep_some_of_its_locks() {
+        let locks = Locks::default();
+        let [a, b] = ["a", "b"].map(|rest| LockKey::sample(1, rest));
+        let mut guard = locks.try_hold(&[a.clone(), b.clone()]).unwrap();
+        assert!(locks.try_hold(std::slice::from_ref(&b)).is_none(), "the control");
+        guard.retain(std::slice::from_ref(&a));
+        assert!(locks.try_hold(&[b]).is_some() && locks.try_hold(&[a]).is_none());
     }
 
     #[test]

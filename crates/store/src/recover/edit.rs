@@ -25,7 +25,11 @@ pub(super) enum RecoveryAction {
     Settle,
     /// None of it is applied, or it was reverted: forget it.
     Forget,
-    /// Another process is working on it, or its files could not be read: leave it as it is.
+    /// It was settled or forgotten meanwhile: nothing is left to do.
+    Nothing,
+    /// Others hold some of its locks: leave it to them, or wait for the locks.
+    Wait,
+    /// Its files could not be read: leave it as it is.
     Leave,
 }
 
@@ -37,23 +41,34 @@ pub(super) struct Recovered {
     pub action: RecoveryAction,
     /// Notes that tell the user about the repair.
     pub notes: Vec<String>,
+    /// The keys of its files.
+    pub keys: Vec<LockKey>,
     /// The locks of its files; dropped once the journal is updated.
     pub locks: Option<LockGuard>,
 }
 
 impl Files {
-    /// Completes a half-done edit, or reverts it.
-    pub(super) fn recover_edit(&self, locks: &Locks, edit: &InterruptedEdit<'_>) -> Recovered {
-        let leave = |notes, locks| Recovered { action: RecoveryAction::Leave, notes, locks };
-        let Some(root) = self.roots.get(edit.root) else { return leave(Vec::new(), None) };
-        if root.check_in_place().is_err() {
+    /// Completes a half-done edit, or reverts it. The caller already holds the locks of the keys in `held`.
+    pub(super) fn recover_edit(
+        &self,
+        locks: &Locks,
+        edit: &InterruptedEdit<'_>,
+        held: &[LockKey],
+    ) -> Recovered {
+        let root = self.roots.get(edit.root).filter(|root| root.check_in_place().is_ok());
+        let keys = |root| edit.files.iter().flat_map(|file| inspect::keys(root, file)).collect();
+        let keys: Vec<LockKey> = root.map_or_else(Vec::new, keys);
+        let others: Vec<LockKey> = keys.iter().filter(|key| !held.contains(key)).cloned().collect();
+        let recovered = |action, notes, locks| Recovered { action, notes, keys, locks };
+        let Some(root) = root else {
             // The call is rejected because of it; the folder that was moved away is not ours to change.
-            return leave(Vec::new(), None);
-        }
-        let keys: Vec<LockKey> = edit.files.iter().flat_map(|file| inspect::keys(root, file)).collect();
-        let Some(guard) = locks.try_hold(&keys) else { return leave(Vec::new(), None) };
+            return recovered(RecoveryAction::Leave, Vec::new(), None);
+        };
+        let Some(guard) = locks.try_hold(&others) else {
+            return recovered(RecoveryAction::Wait, Vec::new(), None);
+        };
         if !(edit.is_open)() {
-            return leave(Vec::new(), Some(guard));
+            return recovered(RecoveryAction::Nothing, Vec::new(), Some(guard));
         }
         match edit
             .files
@@ -63,10 +78,11 @@ impl Files {
         {
             Ok(files) => {
                 let (action, notes) = decide(&files);
-                Recovered { action, notes, locks: Some(guard) }
+                recovered(action, notes, Some(guard))
             }
             Err(error) => {
-                leave(vec![format!("an incomplete edit was not repaired: {}", error.message)], Some(guard))
+                let note = format!("an incomplete edit was not repaired: {}", error.message);
+                recovered(RecoveryAction::Leave, vec![note], Some(guard))
             }
         }
     }

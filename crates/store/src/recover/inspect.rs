@@ -85,7 +85,8 @@ pub(super) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Returns the keys that a process may lock for this write; the key depends on the folders that existed then.
+/// Returns the keys that a process may lock for this write; the key depends on the folders that existed then, and on those
+/// that exist now.
 pub(super) fn keys(root: &Root, file: &InterruptedFile<'_>) -> Vec<LockKey> {
     let folder_ends = file.path.rmatch_indices('/').map(|(end, _)| end).chain([0]);
     let key = |end: usize| {
@@ -93,7 +94,14 @@ pub(super) fn keys(root: &Root, file: &InterruptedFile<'_>) -> Vec<LockKey> {
         let identity = root.folder(folder).ok()?.identity().ok()?;
         Some(LockKey::below(identity, rest.trim_start_matches('/')))
     };
-    folder_ends.take(file.folders.saturating_add(1)).filter_map(key).collect()
+    let mut keys = Vec::new();
+    for (level, end) in folder_ends.enumerate() {
+        if level > file.folders && !keys.is_empty() {
+            break;
+        }
+        keys.extend(key(end));
+    }
+    keys
 }
 
 impl<'a> RecoveredFile<'a> {

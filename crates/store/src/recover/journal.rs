@@ -6,7 +6,8 @@ use super::edit::{InterruptedEdit, RecoveryAction};
 use super::inspect::InterruptedFile;
 use super::sweep::JournalNames;
 use crate::files::Files;
-use crate::journal::{Journal, RootJournal};
+use crate::journal::{Journal, NO_COPY, RootJournal};
+use crate::lock_key::LockKey;
 use crate::locks::Locks;
 use crate::sql::{Database, DatabaseError, UnsettledEdit, UnsettledFile};
 use lockgate_text::Version;
@@ -22,43 +23,72 @@ const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 /// copies.
 const SWEPT: &str = "swept";
 
+/// The result of a recovery for a caller that holds the locks of some files.
+#[derive(Debug, Default)]
+pub struct Recovery {
+    /// Notes for the user.
+    pub notes: Vec<String>,
+    /// The keys of edits of these files that could not be recovered yet, because others hold some of the locks.
+    pub awaited: Vec<LockKey>,
+}
+
 impl Journal {
-    /// Completes or reverts the edits that ended processes left half done. Returns notes for the user.
+    /// Completes or reverts the edits that ended processes left half done. `held` are the keys of the locks that the caller
+    /// holds: no live process works on their files.
     ///
     /// Edits that another process is still working on are left alone.
-    pub fn recover(&self, files: &Files, locks: &Locks) -> Vec<String> {
-        let journals = self.root_journals().iter().enumerate();
-        journals.flat_map(|(root, journal)| recover_root(journal, root, files, locks)).collect()
+    pub fn recover(&self, files: &Files, locks: &Locks, held: &[LockKey]) -> Recovery {
+        let mut recovery = Recovery::default();
+        for (root, journal) in self.root_journals().iter().enumerate() {
+            recover_root(journal, &RecoveryContext { root, files, locks, held }, &mut recovery);
+        }
+        recovery
     }
 }
 
-/// Completes or reverts all half-done edits in the root with that number. Returns notes for the user.
-fn recover_root(journal: &RootJournal, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
-    let mut notes = Vec::new();
+/// The files of one root, and their locks.
+struct RecoveryContext<'a> {
+    /// The number of the root.
+    root: usize,
+    files: &'a Files,
+    locks: &'a Locks,
+    /// The keys of the locks that the caller holds.
+    held: &'a [LockKey],
+}
+
+/// Completes or reverts all half-done edits in a root.
+fn recover_root(journal: &RootJournal, context: &RecoveryContext<'_>, recovery: &mut Recovery) {
+    let notes = &mut recovery.notes;
     let found = journal.query(|database| Ok(Some((Arc::clone(database), database.unsettled()?))));
     match found {
         Ok(Some((database, edits))) => {
             for edit in edits {
-                notes.extend(recover_and_record(&database, &edit, root, files, locks));
+                recover_and_record(&database, &edit, context, recovery);
             }
-            notes.extend(sweep(journal, &database, root, files, locks));
+            // Among held locks, the sweep would leave out their files.
+            if context.held.is_empty() {
+                recovery.notes.extend(sweep(journal, &database, context));
+            }
         }
         Ok(None) => {}
         Err(error) => notes.push(format!("cannot search for incomplete edits: {}", error.message)),
     }
-    notes.extend(journal.take_notes());
-    notes
+    recovery.notes.extend(journal.take_notes());
 }
 
-/// Completes or reverts one half-done edit, and records the result in the journal. Returns notes for the
-/// user.
+/// Completes or reverts one half-done edit, and records the result in the journal.
 fn recover_and_record(
     database: &Database,
     edit: &UnsettledEdit,
-    root: usize,
-    files: &Files,
-    locks: &Locks,
-) -> Vec<String> {
+    &RecoveryContext { root, files, locks, held }: &RecoveryContext<'_>,
+    recovery: &mut Recovery,
+) {
+    if edit.files.iter().any(|file| file.staged == NO_COPY) {
+        // Another program wrote the files. An earlier version recorded that in two steps, and was killed between them.
+        let failed = database.settle(edit.number).err();
+        recovery.notes.extend(failed.map(|error| not_recorded(database, edit.number, &error)));
+        return;
+    }
     let interrupted: Vec<InterruptedFile<'_>> = edit.files.iter().map(interrupted_file).collect();
     let interrupted_edit = InterruptedEdit {
         root,
@@ -67,16 +97,18 @@ fn recover_and_record(
         // If this cannot be determined, the edit is left alone.
         is_open: &|| database.is_unsettled(edit.number).unwrap_or(false),
     };
-    let recovered = files.recover_edit(locks, &interrupted_edit);
+    let recovered = files.recover_edit(locks, &interrupted_edit, held);
     let result = match recovered.action {
         RecoveryAction::Settle => database.settle(edit.number),
         RecoveryAction::Forget => database.forget(edit.number),
-        RecoveryAction::Leave => Ok(()),
+        RecoveryAction::Nothing | RecoveryAction::Wait | RecoveryAction::Leave => Ok(()),
     };
-    let mut notes = recovered.notes;
-    notes.extend(result.err().map(|error| not_recorded(database, edit.number, &error)));
+    recovery.notes.extend(recovered.notes);
+    recovery.notes.extend(result.err().map(|error| not_recorded(database, edit.number, &error)));
+    if recovered.action == RecoveryAction::Wait && recovered.keys.iter().any(|key| held.contains(key)) {
+        recovery.awaited.extend(recovered.keys);
+    }
     drop(recovered.locks);
-    notes
 }
 
 fn interrupted_file(file: &UnsettledFile) -> InterruptedFile<'_> {
@@ -94,9 +126,7 @@ fn not_recorded(database: &Database, number: u64, error: &DatabaseError) -> Stri
 fn sweep(
     journal: &RootJournal,
     database: &Database,
-    root: usize,
-    files: &Files,
-    locks: &Locks,
+    &RecoveryContext { root, files, locks, .. }: &RecoveryContext<'_>,
 ) -> Vec<String> {
     let boot = std::fs::read(BOOT).unwrap_or_default();
     let marker = journal.folder().ok().map(|folder| folder.join(SWEPT));

@@ -9,5 +9,7 @@ mod journal;
 mod repair;
 mod sweep;
 
+pub use journal::Recovery;
+
 #[cfg(test)]
 mod tests;

@@ -103,7 +103,7 @@ impl Fixture {
     fn recover(&self, files: &[InterruptedFile<'_>]) -> (RecoveryAction, Vec<String>) {
         let text = |version: Version| self.texts.get(&version.hex()).cloned();
         let edit = InterruptedEdit { root: 0, files, text: &text, is_open: &|| true };
-        let recovered = self.files.recover_edit(&self.locks, &edit);
+        let recovered = self.files.recover_edit(&self.locks, &edit, &[]);
         (recovered.action, recovered.notes)
     }
 }
@@ -215,7 +215,7 @@ fn nothing_is_recovered_in_a_root_that_was_replaced() {
     let recover = || {
         let interrupted_files = [interrupted("a", STAGED, Some("old"), Some("new"))];
         let edit = InterruptedEdit { root: 0, files: &interrupted_files, text: &|_| None, is_open: &|| true };
-        files.recover_edit(&Locks::default(), &edit).action
+        files.recover_edit(&Locks::default(), &edit, &[]).action
     };
     fs::rename(&root, &aside).unwrap();
     fs::create_dir(&root).unwrap();
@@ -321,7 +321,7 @@ fn what_somebody_is_still_at_or_has_settled_is_left_alone() {
     let early = LockKey::below(top.folder_identity(), "d/a");
     for key in [early, fixture.files.admit("d/a").unwrap().key()] {
         let guard = fixture.locks.try_hold(&[key]).unwrap();
-        assert_eq!(fixture.recover(&[file]).0, RecoveryAction::Leave);
+        assert_eq!(fixture.recover(&[file]).0, RecoveryAction::Wait);
         drop(guard);
     }
     let is_locked = Cell::new(false);
@@ -330,9 +330,20 @@ fn what_somebody_is_still_at_or_has_settled_is_left_alone() {
         false
     };
     let settled_edit = InterruptedEdit { root: 0, files: &[file], text: &|_| None, is_open: &is_open };
-    assert_eq!(fixture.files.recover_edit(&fixture.locks, &settled_edit).action, RecoveryAction::Leave);
+    assert_eq!(
+        fixture.files.recover_edit(&fixture.locks, &settled_edit, &[]).action,
+        RecoveryAction::Nothing
+    );
     assert!(is_locked.get(), "it was asked under the lock");
     assert_eq!(fixture.recover(&[file]).0, RecoveryAction::Settle, "the control");
+}
+
+#[test]
+fn the_key_of_a_file_is_that_of_a_call_even_where_its_folder_is_gone() {
+    let fixture = Fixture::new(&[]);
+    let keys =
+        super::inspect::keys(&fixture.files.roots[0], &interrupted("d/e/a", STAGED, None, Some("new")));
+    assert_eq!(keys, [fixture.files.admit("d/e/a").unwrap().key()]);
 }
 
 #[test]

@@ -27,6 +27,21 @@ impl Database {
         rows: &[JournalRow<'_>],
         inodes: &[Inodes],
     ) -> Result<u64, DatabaseError> {
+        self.insert(meta, EntryState::Begun, rows, inodes)
+    }
+
+    /// Records an edit that is applied already, and returns its number.
+    pub fn insert_settled(&self, meta: &EditMeta, rows: &[JournalRow<'_>]) -> Result<u64, DatabaseError> {
+        self.insert(meta, EntryState::Settled, rows, &[])
+    }
+
+    fn insert(
+        &self,
+        meta: &EditMeta,
+        state: EntryState,
+        rows: &[JournalRow<'_>],
+        inodes: &[Inodes],
+    ) -> Result<u64, DatabaseError> {
         // The compression of long texts takes longer than everything else, so it happens outside the write lock.
         let mut packs = if text_bytes(rows) < LONG_TEXT_BYTES {
             rows.iter().map(|_| Packs::default()).collect()
@@ -34,7 +49,7 @@ impl Database {
             rows.iter().map(|row| self.pack(row)).collect::<Result<Vec<_>, _>>()?
         };
         let number = self.write(|transaction| {
-            let number = insert_edit(transaction, meta)?;
+            let number = insert_edit(transaction, meta, state)?;
             for (position, (row, packs)) in rows.iter().zip(&mut packs).enumerate() {
                 insert_change(transaction, number, (position, row), inodes.get(position))?;
                 if row.keep {
@@ -129,9 +144,16 @@ const EDIT: i64 = 0;
 const UNDO: i64 = 1;
 const REDO: i64 = 2;
 
-fn insert_edit(transaction: &Transaction<'_>, meta: &EditMeta) -> rusqlite::Result<i64> {
+/// The state in which an edit is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EntryState {
+    Begun,
+    Settled,
+}
+
+fn insert_edit(transaction: &Transaction<'_>, meta: &EditMeta, state: EntryState) -> rusqlite::Result<i64> {
     let insert = "INSERT INTO edits(at, tool, author, request, kind, of, gates, settled)
-        VALUES(?, ?, ?, ?, ?, ?, ?, 0)";
+        VALUES(?, ?, ?, ?, ?, ?, ?, ?)";
     let (kind, of) = match meta.kind {
         EntryKind::Edit => (EDIT, 0),
         EntryKind::Undo(of) => (UNDO, of.number()),
@@ -145,7 +167,8 @@ fn insert_edit(transaction: &Transaction<'_>, meta: &EditMeta) -> rusqlite::Resu
         request,
         kind,
         of.cast_signed(),
-        meta.gates
+        meta.gates,
+        state == EntryState::Settled
     ])
 }
 
