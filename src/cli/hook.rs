@@ -21,7 +21,7 @@ use super::roots::current_folder;
 use lockgate_checks::{adopt_orphans, read_regular_file, sanitize};
 use lockgate_engine::{HookState, ProjectRoot, Workspace, is_own_path, link_target};
 use lockgate_error::Error;
-use lockgate_hosts::answer::{self, ClineDenial, Guarded, HookDecision, HookReply};
+use lockgate_hosts::answer::{self, Guarded, HookDecision, HookReply};
 use lockgate_hosts::event::{self, Event, Moment, Payload};
 use lockgate_hosts::guard::{EventGuard, absolute_path, claim_calls, combine, stricter, unjudged};
 use lockgate_hosts::host::Host;
@@ -105,16 +105,9 @@ fn failed(progress: &Progress, reason: &str) -> HookReply {
         return HookReply::passing(reason);
     };
     let decision = unjudged(reason, progress.settings.fail);
-    let reply = answer::render(event, decision, cline(progress.settings));
+    let reply = answer::render(event, decision, progress.settings.cline);
     let HookReply { error, .. } = HookReply::passing(reason);
     HookReply { error: reply.error.or(error), ..reply }
-}
-
-fn cline(settings: HookSettings) -> ClineDenial {
-    match settings.cline {
-        ClineAnswer::Warn => ClineDenial::Warns,
-        ClineAnswer::Cancel => ClineDenial::Cancels,
-    }
 }
 
 fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
@@ -142,7 +135,7 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
             sanitize(&path.to_string_lossy())
         );
         let decision = HookDecision::Forbid(text);
-        return answer::reply(&event, Guarded { decision, problem: None, cline: ClineDenial::Cancels });
+        return answer::reply(&event, Guarded { decision, problem: None, cline: ClineAnswer::Cancel });
     }
     let session = ProjectRoot::around(&folder);
     let projects = projects(args.root.as_deref(), &session, &folder, &event);
@@ -237,7 +230,7 @@ impl Hook<'_> {
                 Moment::Before => unjudged(&reason, settings.fail),
                 Moment::After | Moment::AfterFailure => HookDecision::Pass,
             };
-            Guarded { decision, problem: Some(reason), cline: cline(settings) }
+            Guarded { decision, problem: Some(reason), cline: settings.cline }
         })
     }
 

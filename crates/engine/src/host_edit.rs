@@ -30,6 +30,8 @@ pub struct HostFile {
     pub confirmation: Option<String>,
     /// The settings of the policy for edits of hosts.
     pub settings: HookSettings,
+    /// The reason why lockgate itself would not write the file, such as its hard links. The tool of a host may write it.
+    pub refusal: Option<Error>,
 }
 
 /// A change that the tool of a host wrote.
@@ -55,18 +57,25 @@ pub enum BytesBefore {
 }
 
 impl Services {
-    /// Reads a file that the tool of a host is about to edit, after the checks of access.
+    /// Reads a file that the tool of a host is about to edit, after the checks of access. The rights of the file
+    /// are not checked, because lockgate does not write it.
     pub(super) async fn host_file(self: &Arc<Self>, path: String) -> Result<HostFile, Error> {
         self.off_reactor(move |services| services.read_host_file(&path)).await
     }
 
     fn read_host_file(&self, path: &str) -> Result<HostFile, Error> {
-        let location = self.store.files.admit(path)?;
+        let (location, refusal) = match self.store.files.admit(path) {
+            Err(error) if error.code == Code::PermissionDenied => {
+                (self.store.files.admit_outside(path)?, Some(error))
+            }
+            admitted => (admitted?, None),
+        };
         let place = DocumentPath::File(location.clone());
         let rules = self.rules_of(&place)?;
         guards::check_access(&place, &rules)?;
         guards::check_runnable(&place, &rules)?;
         let mut snapshot = place.read(&self.store, rules.limits.file, None)?;
+        let linked = snapshot.as_ref().map_or(Ok(()), |file| file.check_names(&place, rules.publishing));
         Ok(HostFile {
             path: place.shown().to_owned(),
             mode: snapshot.as_ref().and_then(Snapshot::mode),
@@ -74,6 +83,7 @@ impl Services {
             journaled: rules.journals(place.in_root()),
             confirmation: confirmation(&place, &rules),
             settings: self.hook_settings(&location, &rules),
+            refusal: refusal.or(linked.err()),
         })
     }
 

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::edit::{HostEdit, PatchForm};
 use super::event::{Event, Moment};
 use super::host::Host;
+use lockgate_policy::ClineAnswer;
 
 /// The most bytes of a text for the model.
 pub const MAX_TEXT: usize = 4000;
@@ -60,15 +61,6 @@ impl HookReply {
     }
 }
 
-/// The treatment of a bad edit in Cline, where a cancelled call ends the task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClineDenial {
-    /// The edit is made, and the model gets a message.
-    Warns,
-    /// The call is cancelled, which ends the task.
-    Cancels,
-}
-
 /// The answer of a guard.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guarded {
@@ -77,7 +69,7 @@ pub struct Guarded {
     /// A line for standard error.
     pub problem: Option<String>,
     /// The treatment of a bad edit in Cline.
-    pub cline: ClineDenial,
+    pub cline: ClineAnswer,
 }
 
 /// Renders the answer of a guard, with its problem on standard error.
@@ -88,7 +80,7 @@ pub fn reply(event: &Event, guarded: Guarded) -> HookReply {
 }
 
 /// Renders a decision in the format of the event's host.
-pub fn render(event: &Event, decision: HookDecision, cline: ClineDenial) -> HookReply {
+pub fn render(event: &Event, decision: HookDecision, cline: ClineAnswer) -> HookReply {
     let decision = match decision {
         HookDecision::Pass => return HookReply::default(),
         HookDecision::Forbid(text) if event.host == Host::Cline => HookDecision::Forbid(cut(text)),
@@ -213,9 +205,9 @@ fn cursor(decision: HookDecision) -> Value {
     }
 }
 
-fn answer_cline(decision: HookDecision, cline: ClineDenial) -> Value {
+fn answer_cline(decision: HookDecision, cline: ClineAnswer) -> Value {
     match (decision, cline) {
-        (HookDecision::Forbid(text), _) | (HookDecision::Deny(text), ClineDenial::Cancels) => {
+        (HookDecision::Forbid(text), _) | (HookDecision::Deny(text), ClineAnswer::Cancel) => {
             json!({"cancel": true, "errorMessage": text})
         }
         (HookDecision::Rewrite { input, context }, _) => {

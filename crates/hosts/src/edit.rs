@@ -19,6 +19,13 @@ pub enum HostEdit {
         /// The names of the fields, if the call has a single quote.
         fields: Option<QuoteFields>,
     },
+    /// Replaces quoted texts in several files.
+    ReplaceInFiles {
+        /// The first path that the call names.
+        path: String,
+        /// The quotes, in their order.
+        quotes: Vec<FileQuote>,
+    },
     /// Writes the whole text of a file.
     Write {
         /// The path of the file.
@@ -63,6 +70,15 @@ pub struct QuotedReplacement {
     pub new: String,
     /// The matches that are replaced.
     pub matches: QuoteMatches,
+}
+
+/// A quoted text, and the file that it is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileQuote {
+    /// The path of the file.
+    pub path: String,
+    /// The quoted text and its replacement.
+    pub quote: QuotedReplacement,
 }
 
 /// The matches of a quote that a tool replaces.
@@ -127,6 +143,9 @@ impl HostEdit {
             | HostEdit::Delete { path }
             | HostEdit::Notebook { path, .. }
             | HostEdit::Other { path } => vec![path],
+            HostEdit::ReplaceInFiles { path, quotes } => {
+                std::iter::once(path.as_str()).chain(quotes.iter().map(|quote| quote.path.as_str())).collect()
+            }
             HostEdit::Patch { patch, .. } => patch.paths(),
         }
     }
@@ -234,12 +253,13 @@ fn replace(fields: &Map<String, Value>, path: String, tool: &str) -> Result<Host
     let mut quotes = Vec::new();
     for item in list.as_array().ok_or_else(wrong)? {
         let item = item.as_object().ok_or_else(wrong)?;
-        // Several files in one call are not simulated.
-        if PATH.iter().filter_map(|name| item.get(*name)).any(|other| other.as_str() != Some(&path)) {
-            return Ok(HostEdit::Other { path });
-        }
-        quotes.push(quote(item, tool)?);
+        let own = PATH.iter().find_map(|name| item.get(*name)?.as_str());
+        quotes.push(FileQuote { path: own.unwrap_or(&path).to_owned(), quote: quote(item, tool)? });
     }
+    if quotes.iter().any(|quote| quote.path != path) {
+        return Ok(HostEdit::ReplaceInFiles { path, quotes });
+    }
+    let quotes = quotes.into_iter().map(|quote| quote.quote).collect();
     Ok(HostEdit::Replace { path, quotes, fields: None })
 }
 
@@ -305,4 +325,32 @@ fn required(fields: &Map<String, Value>, names: &[&str], tool: &str) -> Result<S
     let value = names.iter().find_map(|name| fields.get(*name));
     let text = value.and_then(Value::as_str).map(str::to_owned);
     text.ok_or_else(|| format!("the input of {tool} has no text `{}`", names.first().unwrap_or(&"")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(tool: &str, input: &Value) -> HostEdit {
+        read_edit(Host::VsCode, tool, input).unwrap().unwrap()
+    }
+
+    #[test]
+    fn every_file_of_a_list_of_replacements_is_named() {
+        let item = |path: &str| json!({"filePath": path, "oldString": "x", "newString": "y"});
+        let several = json!({"explanation": "z", "replacements": [item("/a"), item("/b"), item("/a")]});
+        let HostEdit::ReplaceInFiles { path, quotes } = read("multi_replace_string_in_file", &several) else {
+            panic!()
+        };
+        let named: Vec<&str> = quotes.iter().map(|quote| quote.path.as_str()).collect();
+        assert_eq!((path.as_str(), named), ("/a", vec!["/a", "/b", "/a"]));
+        // A path beside the list counts as well, because a tool may take either.
+        let beside = json!({"filePath": "/c", "replacements": [item("/a")]});
+        assert_eq!(read("multi_replace_string_in_file", &beside).paths(), ["/c", "/a"]);
+        let single = json!({"replacements": [item("/a"), item("/a")]});
+        let edit = read("multi_replace_string_in_file", &single);
+        assert!(matches!(&edit, HostEdit::Replace { path, quotes, .. } if path == "/a" && quotes.len() == 2));
+    }
 }

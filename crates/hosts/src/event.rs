@@ -90,37 +90,89 @@ pub fn read(bytes: &[u8], named: Option<Host>) -> Result<Payload, String> {
     Ok(Payload::Event(Box::new(Event { host, moment, name, session, call, time, folder, calls })))
 }
 
-/// Parses JSON; control characters within strings are accepted, because some hosts do not escape them.
+/// The most levels of arrays and objects that are read of a payload that is not strict JSON.
+const MAX_DEPTH: usize = 100;
+
+/// Parses JSON. Where the strict parser fails, some parts are read as [`repaired`] has them, because an edit in a payload
+/// that is not read would pass.
 fn parse(bytes: &[u8]) -> Result<Value, String> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let failed = match serde_json::from_slice(bytes) {
-        Ok(value) => return Ok(value),
-        Err(error) => error,
-    };
-    let is_raw = |byte: &u8| *byte < 0x20;
-    if !bytes.iter().any(is_raw) {
-        return Err(format!("the payload is not JSON: {failed}"));
-    }
-    serde_json::from_slice(&with_escapes(bytes)).map_err(|_| format!("the payload is not JSON: {failed}"))
+    serde_json::from_slice(bytes).or_else(|error| {
+        serde_json::from_slice(&repaired(String::from_utf8_lossy(bytes).as_bytes()))
+            .map_err(|_| format!("the payload is not JSON: {error}"))
+    })
 }
 
-/// Escapes the control characters within the strings of a JSON text.
-fn with_escapes(bytes: &[u8]) -> Vec<u8> {
-    let mut escaped = Vec::with_capacity(bytes.len() + bytes.len() / 16);
-    let (mut in_string, mut after_backslash) = (false, false);
-    for &byte in bytes {
-        if in_string && byte < 0x20 {
-            escaped.extend(format!("\\u{byte:04x}").bytes());
-            after_backslash = false;
-            continue;
+/// Returns a JSON text without what the strict parser rejects: control characters within strings are escaped, a
+/// surrogate without its pair is U+FFFD, and a number out of range or a value below [`MAX_DEPTH`] levels is `null`.
+fn repaired(mut bytes: &[u8]) -> Vec<u8> {
+    let mut repaired = Vec::with_capacity(bytes.len() + bytes.len() / 16);
+    let mut depth = 0_usize;
+    while let Some(&first) = bytes.first() {
+        let (token, rest) = bytes.split_at_checked(token_length(first, bytes)).unwrap_or_default();
+        bytes = rest;
+        let is_opening = matches!(first, b'[' | b'{');
+        depth += usize::from(is_opening);
+        match first {
+            _ if is_opening && depth == MAX_DEPTH + 1 => repaired.extend_from_slice(b"null"),
+            _ if depth > MAX_DEPTH => {}
+            b'"' => push_string(&mut repaired, token),
+            _ if is_out_of_range(token) => repaired.extend_from_slice(b"null"),
+            _ => repaired.extend_from_slice(token),
         }
-        escaped.push(byte);
-        if byte == b'"' && !after_backslash {
-            in_string = !in_string;
-        }
-        after_backslash = in_string && byte == b'\\' && !after_backslash;
+        depth = depth.saturating_sub(usize::from(matches!(first, b']' | b'}')));
     }
-    escaped
+    repaired
+}
+
+/// Returns the length of the string or number at the start of a JSON text; 1 for anything else.
+fn token_length(first: u8, text: &[u8]) -> usize {
+    let in_number = |byte: &&u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+    match first {
+        b'"' => {
+            let mut is_escaped = false;
+            let end = text.iter().skip(1).position(|&byte| {
+                let is_end = byte == b'"' && !is_escaped;
+                is_escaped = byte == b'\\' && !is_escaped;
+                is_end
+            });
+            end.map_or(text.len(), |end| end + 2)
+        }
+        b'-' | b'0'..=b'9' => text.iter().take_while(in_number).count(),
+        _ => 1,
+    }
+}
+
+fn is_out_of_range(number: &[u8]) -> bool {
+    let number = std::str::from_utf8(number).ok().and_then(|number| number.parse::<f64>().ok());
+    number.is_some_and(f64::is_infinite)
+}
+
+/// Adds a string of a JSON text, with escapes for its control characters and U+FFFD for each surrogate without its pair,
+/// as hosts write it to a file.
+fn push_string(repaired: &mut Vec<u8>, mut text: &[u8]) {
+    while let Some(&byte) = text.first() {
+        let unit = code_unit(text);
+        let length = match (unit, text.get(6..).and_then(code_unit)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
+            (Some(_), _) => 6,
+            (None, _) if byte == b'\\' && text.get(1).is_some_and(|next| *next >= 0x20) => 2,
+            (None, _) => 1,
+        };
+        let (part, rest) = text.split_at_checked(length).unwrap_or_default();
+        match (unit, length) {
+            (Some(0xD800..=0xDFFF), 6) => repaired.extend_from_slice(b"\\ufffd"),
+            _ if byte < 0x20 => repaired.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+            _ => repaired.extend_from_slice(part),
+        }
+        text = rest;
+    }
+}
+
+/// Returns the UTF-16 code unit of the escape at the start of a text, as in `\ud83d`.
+fn code_unit(text: &[u8]) -> Option<u16> {
+    let digits = text.strip_prefix(b"\\u")?.get(..4)?;
+    u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
 /// Tells the host by the keys of its payload. The order matters, because some hosts use the keys of others as well.
@@ -226,7 +278,7 @@ impl Envelope {
         // The arguments may be JSON text.
         let input = match &args {
             Value::String(inner) => {
-                serde_json::from_str(inner).ok().filter(Value::is_object).unwrap_or_else(|| args.clone())
+                parse(inner.as_bytes()).ok().filter(Value::is_object).unwrap_or_else(|| args.clone())
             }
             _ => args,
         };
@@ -434,6 +486,31 @@ mod tests {
         let HostEdit::Replace { quotes, .. } = &event.calls[0].edit else { panic!("{event:?}") };
         assert_eq!((quotes[0].old.as_str(), quotes[0].new.as_str()), ("a\tb\\", "c\nd"));
         assert!(read(&raw.as_bytes()[..40], None).unwrap_err().contains("not JSON"));
+    }
+
+    #[test]
+    fn what_the_strict_parser_rejects_does_not_hide_an_edit() {
+        let deep = format!("{}{{\"a\": \"]\"}}{}", "[".repeat(500), "]".repeat(500));
+        let long = "9".repeat(400);
+        for (content, extra, expected) in [
+            (r"a\ud800", "1", "a\u{fffd}"),
+            (r"\udc00\ud83d\ud83d\ude00\uD83D", "1", "\u{fffd}\u{fffd}\u{1f600}\u{fffd}"),
+            (r#"\ud83d\n\\ud800\""#, "1", "\u{fffd}\n\\ud800\""),
+            ("a", "[1e999, -1e999, 2]", "a"),
+            ("a", long.as_str(), "a"),
+            (r"[[1e999\ud800", deep.as_str(), "[[1e999\u{fffd}"),
+        ] {
+            let raw = format!(
+                r#"{{"hook_event_name":"PreToolUse","extra":{extra},"tool_name":"Write","tool_input":{{"file_path":"/a","content":"{content}"}}}}"#
+            );
+            let Payload::Event(event) = read(raw.as_bytes(), None).unwrap() else { panic!("{raw}") };
+            let edit = HostEdit::Write { path: "/a".to_owned(), content: expected.to_owned() };
+            assert_eq!(event.calls[0].edit, edit, "{raw}");
+        }
+        let inner = r#"{"path":"/a","file_text":"\ud800"}"#;
+        let call = event(&json!({"toolName": "create", "toolArgs": inner, "sessionId": "s"}));
+        let edit = HostEdit::Write { path: "/a".to_owned(), content: "\u{fffd}".to_owned() };
+        assert_eq!(call.calls[0].edit, edit);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::patch::Chunk;
 use super::simulate::unix;
 use lockgate_edit::request::{BlockFields, ToleranceFields};
 use lockgate_edit::{
-    self as edit, Edit, EditLimits, EditPart, Insertion, LineEditNames, LineWindow, Occurrences, OnDuplicate,
+    self as edit, Edit, EditLimits, EditPart, Insertion, LineEdit, LineEditNames, Occurrences, OnDuplicate,
     PlanContext,
 };
 use lockgate_error::{Code, Error};
@@ -47,21 +47,26 @@ pub fn quote(path: &str, before: &[u8], quote: &QuotedReplacement) -> Located {
 
 /// Finds the places of the chunks of a patch, and makes all of its changes.
 pub fn chunks(path: &str, before: &[u8], chunks: &[Chunk]) -> Located {
-    update(before, chunks).map_or(Located::Unknown, |edit| make(path, before, &edit))
+    match update(before, chunks) {
+        Ok(edit) => make(path, before, &edit),
+        Err(error) => rejected(error),
+    }
 }
 
-/// Returns the edit that applies the chunks of a patch to a file; `None` for a file that is no text, or a chunk that is
-/// no edit.
-pub fn update(before: &[u8], chunks: &[Chunk]) -> Option<Edit> {
-    let buffer = Buffer::read(before.to_vec(), Hints::default()).ok()?;
+/// Returns the edit that applies the chunks of a patch to a file. Its parts have the index of their chunk.
+///
+/// Errors: `NOT_TEXT`; `NO_MATCH` for a header that is not a line of the file; `NO_MATCH` and `AMBIGUOUS_MATCH` for a
+/// chunk that quotes blank lines only.
+pub fn update(before: &[u8], chunks: &[Chunk]) -> Result<Edit, Error> {
+    let buffer = Buffer::read(before.to_vec(), Hints::default())?;
+    if let [only] = chunks {
+        return chunk_edit(&buffer, only);
+    }
     let mut parts = Vec::new();
     for (entry, chunk) in chunks.iter().enumerate() {
         parts.push(EditPart { entry, edit: chunk_edit(&buffer, chunk)? });
     }
-    match parts.len() {
-        1 => parts.pop().map(|only| only.edit),
-        _ => Some(Edit::Several(parts)),
-    }
+    Ok(Edit::Several(parts))
 }
 
 fn block(search: String, replace: String, occurrences: Occurrences) -> BlockFields {
@@ -78,28 +83,67 @@ fn block(search: String, replace: String, occurrences: Occurrences) -> BlockFiel
 }
 
 /// Returns the edit of one chunk; a header narrows the lines to search.
-fn chunk_edit(buffer: &Buffer, chunk: &Chunk) -> Option<Edit> {
-    let (mut old, mut new) = (String::new(), String::new());
-    chunk.old().for_each(|line| old.extend([line, "\n"]));
-    chunk.new_lines().for_each(|line| new.extend([line, "\n"]));
-    if old.is_empty() {
-        let content = new;
-        let insertion =
-            Insertion { at_line: Insertion::END, content, expect: None, names: LineEditNames::default() };
-        return Some(Edit::Insert(vec![insertion]));
+fn chunk_edit(buffer: &Buffer, chunk: &Chunk) -> Result<Edit, Error> {
+    let header = chunk.header.as_deref().map(|header| header_line(buffer, header)).transpose()?;
+    let quoted: Vec<&str> = chunk.old().collect();
+    let new: String = chunk.new_lines().flat_map(|line| [line, "\n"]).collect();
+    if quoted.is_empty() {
+        let names = LineEditNames::default();
+        let insertion = Insertion { at_line: Insertion::END, content: new, expect: None, names };
+        return Ok(Edit::Insert(vec![insertion]));
     }
-    let edit = block(old, new, Occurrences::Block).into_edit().ok()?;
-    let header = chunk.header.as_ref().and_then(|header| {
-        let mut lines = buffer.lines().iter().enumerate();
-        lines.find(|(_, line)| line.trim() == header.trim()).map(|(at, _)| at + 1)
-    });
-    match (edit, header) {
-        (Edit::Search(search), Some(line)) => {
-            let lines = Some(LineWindow { start: line, end: LineWindow::OPEN });
-            Some(Edit::Search(edit::Search { lines, ..search }))
+    let is_blank = |line: &&str| line.trim().is_empty();
+    let exact_places = || places(buffer, header.unwrap_or(1), &quoted);
+    if quoted.iter().all(is_blank) {
+        return blank_edit(&exact_places(), quoted.len(), new);
+    }
+    // The search would also find a quote that begins with a blank line below a line that is not blank.
+    let below_blank = quoted.first().is_some_and(is_blank).then(exact_places);
+    let (start, end) = match below_blank.as_deref() {
+        Some([line]) => (Some(*line), Some(line + quoted.len() - 1)),
+        Some(_) | None => (header, None),
+    };
+    let search = quoted.iter().flat_map(|line| [*line, "\n"]).collect();
+    let number = |line: Option<usize>| line.and_then(|line| i64::try_from(line).ok());
+    let fields = block(search, new, Occurrences::Block);
+    BlockFields { start_line: number(start), end_line: number(end), ..fields }.into_edit()
+}
+
+/// Returns the number of the first line that is the header of a chunk.
+fn header_line(buffer: &Buffer, header: &str) -> Result<usize, Error> {
+    let is_header = |line: &str| line.trim() == header.trim();
+    let at = buffer.lines().iter().position(is_header);
+    at.map(|at| at + 1).ok_or_else(|| {
+        let message = format!("no line of the file is the header of a chunk, `@@ {header}`");
+        Error::new(Code::MatchNotFound, message).hint("give a whole line of the file after `@@`, or nothing")
+    })
+}
+
+/// Returns the first line of each place, from line `first` on, that has the quoted lines. Blanks at the end of a line do not
+/// count.
+fn places(buffer: &Buffer, first: usize, quoted: &[&str]) -> Vec<usize> {
+    let lines: Vec<&str> = buffer.lines().iter().map(str::trim_end).collect();
+    let is_quoted =
+        |lines: &[&str]| lines.iter().zip(quoted).all(|(line, quoted)| *line == quoted.trim_end());
+    let places = lines.windows(quoted.len().max(1)).zip(1..).filter(|(lines, _)| is_quoted(lines));
+    places.map(|(_, line)| line).filter(|line| *line >= first).collect()
+}
+
+/// Returns the edit of a chunk that quotes this many blank lines, from the places that have them.
+fn blank_edit(places: &[usize], count: usize, new_content: String) -> Result<Edit, Error> {
+    let error = match places {
+        [start_line] => {
+            let (end_line, names) = (start_line + count - 1, LineEditNames::default());
+            let edit = LineEdit { start_line: *start_line, end_line, new_content, expect: None, names };
+            return Ok(Edit::Lines(vec![edit]));
         }
-        (edit, _) => Some(edit),
-    }
+        [] => Error::new(Code::MatchNotFound, "a chunk quotes only blank lines, and there are none"),
+        several => {
+            let message = format!("a chunk quotes only blank lines, which are in {} places", several.len());
+            Error::new(Code::AmbiguousMatch, message)
+        }
+    };
+    Err(error.hint("quote a line beside them that is not blank"))
 }
 
 fn make(path: &str, before: &[u8], edit: &Edit) -> Located {
@@ -111,11 +155,67 @@ fn make(path: &str, before: &[u8], edit: &Edit) -> Located {
     match after {
         Ok(after) if after.bytes() == before => Located::Same,
         Ok(after) => Located::Found(after.bytes().to_vec()),
-        Err(error) => match error.code {
-            Code::MatchNotFound | Code::AmbiguousMatch | Code::AlreadyApplied | Code::EditConflict => {
-                Located::Rejected(Box::new(error))
-            }
-            _ => Located::Unknown,
-        },
+        Err(error) => rejected(error),
+    }
+}
+
+/// Returns the result for an edit that cannot be made.
+fn rejected(error: Error) -> Located {
+    match error.code {
+        Code::MatchNotFound | Code::AmbiguousMatch | Code::AlreadyApplied | Code::EditConflict => {
+            Located::Rejected(Box::new(error))
+        }
+        _ => Located::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::patch::{Patch, PatchChange};
+
+    /// Returns the text of a file after the lines of an update, or the error.
+    fn updated(before: &str, update: &str) -> Result<String, Error> {
+        let patch = format!("*** Begin Patch\n*** Update File: a.txt\n{update}\n*** End Patch");
+        let patch = Patch::parse(&patch).unwrap();
+        let PatchChange::Update { chunks: update, .. } = &patch.files[0].change else { panic!("{patch}") };
+        match chunks("a.txt", before.as_bytes(), update) {
+            Located::Found(after) => Ok(String::from_utf8(after).unwrap()),
+            Located::Rejected(error) => Err(*error),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_header_must_be_a_line_of_the_file() {
+        let text = "def f():\n    x = 1\n\ndef g():\n    x = 1\n";
+        for chunk in ["-    x = 1\n+    x = 2", "+y = 1"] {
+            let error = updated(text, &format!("@@ def nope():\n{chunk}")).unwrap_err();
+            assert_eq!(error.code, Code::MatchNotFound, "{chunk}");
+            assert!(error.message.contains("`@@ def nope():`"), "{chunk}: {error}");
+        }
+        let after = updated(text, "@@ def g():\n-    x = 1\n+    x = 2").unwrap();
+        assert_eq!(after, "def f():\n    x = 1\n\ndef g():\n    x = 2\n");
+    }
+
+    #[test]
+    fn a_chunk_of_blank_lines_needs_one_place() {
+        assert_eq!(updated("a\n\nb\n", "@@\n-\n+x").unwrap(), "a\nx\nb\n");
+        assert_eq!(updated("a\r\n\r\nb\r\n", "@@\n \n+x").unwrap(), "a\r\n\r\nx\r\nb\r\n");
+        assert_eq!(updated("a\n\nb\n\nc\n", "@@ b\n-\n+x").unwrap(), "a\n\nb\nx\nc\n");
+        for (text, code) in [
+            ("a\nb\n", Code::MatchNotFound),
+            ("a\n\nb\n\n", Code::AmbiguousMatch),
+            ("a\n\n\nb\n", Code::AmbiguousMatch),
+        ] {
+            assert_eq!(updated(text, "@@\n-\n+x").unwrap_err().code, code, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_blank_line_above_tells_two_places_apart() {
+        assert_eq!(updated("a\nend\n\nend\n", "@@\n \n-end\n+END").unwrap(), "a\nend\n\nEND\n");
+        let error = updated("a\n\nend\n\nend\n", "@@\n \n-end\n+END").unwrap_err();
+        assert_eq!(error.code, Code::AmbiguousMatch);
     }
 }

@@ -137,10 +137,12 @@ impl Patch {
         let rest = call.strip_prefix("apply_patch").or_else(|| call.strip_prefix("applypatch"))?;
         let rest = rest.trim_start().strip_prefix("<<")?;
         let (word, body) = rest.split_once('\n')?;
-        let word = word.trim();
+        // After `<<-`, the shell removes the tabs at the start of the lines.
+        let tabs: &[char] = if word.starts_with('-') { &['\t'] } else { &[] };
+        let word = word.strip_prefix('-').unwrap_or(word).trim();
         let end = word.trim_matches(['\'', '"']);
-        let is_plain = !end.is_empty() && end.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        let lines: Vec<&str> = body.lines().collect();
+        let is_plain = !end.is_empty() && end.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+        let lines: Vec<&str> = body.lines().map(|line| line.trim_start_matches(tabs)).collect();
         let stop = lines.iter().position(|line| *line == end).unwrap_or(lines.len());
         // Anything after the heredoc is another command, whose effect is not known.
         let is_alone = lines.iter().skip(stop + 1).all(|line| line.trim().is_empty());
@@ -362,6 +364,8 @@ mod tests {
             (heredoc("", "'EOF'", ""), None),
             (heredoc("cd sub && ", "\"PATCH\"", "\n"), Some("sub")),
             (heredoc("cd 'a b' && ", "EOF", ""), Some("a b")),
+            (heredoc("", "'PATCH-1'", ""), None),
+            (heredoc("", "'EOF'", "").replace("<<", "<<-").replace('\n', "\n\t"), None),
         ] {
             let (found, patch) = Patch::in_command(&command).unwrap();
             assert_eq!((found.as_deref(), patch), (folder, Patch::parse(TEXT)), "{command}");
@@ -373,6 +377,7 @@ mod tests {
             heredoc("", "'EOF'", "rm -rf x"),
             heredoc("cd $HOME && ", "'EOF'", ""),
             heredoc("", "EOF", "").replace("+one", "+$one"),
+            heredoc("", "'EOF'", "rm -rf x").replace("<<", "<<-").replace("\nEOF", "\n\tEOF"),
             "apply_patch <<'$(x)'\n*** Begin Patch".to_owned(),
         ] {
             assert!(Patch::in_command(&command).is_none(), "{command}");

@@ -66,6 +66,11 @@ impl Files {
         admit::admit(&self.roots, path, AccessPurpose::Read)
     }
 
+    /// Admits a path that another program writes: the rules for writing apply, but not the rights that lockgate would need.
+    pub fn admit_outside(&self, path: &str) -> Result<FileLocation, Error> {
+        admit::admit(&self.roots, path, AccessPurpose::Outside)
+    }
+
     /// Admits a path for a command that only a person runs: protection from agents does not apply, and no
     /// link is followed.
     pub fn admit_own(&self, path: &str) -> Result<FileLocation, Error> {

@@ -25,8 +25,9 @@ pub(super) fn apply(
     let files = patch.files.clone();
     let edited = work(place.open(trust_override), |workspace, watch| async move {
         let mut requests = Vec::new();
-        for (entry, file) in files.iter().enumerate() {
-            let changes = changes(&workspace, file).await.map_err(|error| error.with_entry(entry))?;
+        for file in &files {
+            let entry = requests.len();
+            let changes = changes(&workspace, file, entry).await.map_err(|error| error.with_entry(entry))?;
             for FileEdit { path, edit, expect } in changes {
                 requests.push(Request {
                     mode,
@@ -56,10 +57,11 @@ impl FileEdit {
     }
 }
 
-/// Returns the edits that one part of a patch stands for.
+/// Returns the edits that one part of a patch stands for. `entry` is the index of the first in the batch.
 ///
-/// Errors: those of reading the file, and `NO_MATCH` or `AMBIGUOUS_MATCH` for lines of a moved file.
-async fn changes(workspace: &Workspace, file: &FilePatch) -> Result<Vec<FileEdit>, Error> {
+/// Errors: those of reading the file and of [`locate::update`], and `NO_MATCH` or `AMBIGUOUS_MATCH` for lines of a moved
+/// file.
+async fn changes(workspace: &Workspace, file: &FilePatch, entry: usize) -> Result<Vec<FileEdit>, Error> {
     let path = file.path.clone();
     let (chunks, move_to) = match &file.change {
         PatchChange::Add(text) => return Ok(vec![FileEdit::new(path, Edit::Content(text.clone()))]),
@@ -70,10 +72,13 @@ async fn changes(workspace: &Workspace, file: &FilePatch) -> Result<Vec<FileEdit
         return Err(Error::new(Code::FileNotFound, format!("{path} does not exist")));
     };
     let expect = Expect::Version(Version::hash(&before).hex());
-    let no_text = || Error::new(Code::NotText, format!("{path} is not a text that a patch can change"));
     match move_to {
         None => {
-            let edit = locate::update(&before, chunks).ok_or_else(no_text)?;
+            let mut edit = locate::update(&before, chunks)?;
+            // An error names the file by this index.
+            if let Edit::Several(parts) = &mut edit {
+                parts.iter_mut().for_each(|part| part.entry = entry);
+            }
             Ok(vec![FileEdit { path, edit, expect }])
         }
         Some(to) => {
@@ -81,7 +86,10 @@ async fn changes(workspace: &Workspace, file: &FilePatch) -> Result<Vec<FileEdit
                 Located::Found(after) => after,
                 Located::Same => before,
                 Located::Rejected(error) => return Err(*error),
-                Located::Unknown => return Err(no_text()),
+                Located::Unknown => {
+                    let message = format!("{path} is not a text that a patch can change");
+                    return Err(Error::new(Code::NotText, message));
+                }
             };
             let removal = FileEdit { path, edit: Edit::Remove, expect };
             Ok(vec![removal, FileEdit::new(to.clone(), Edit::Restore(after))])

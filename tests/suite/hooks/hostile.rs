@@ -1,7 +1,7 @@
 //! Events that nobody should send: each has a clear answer, and nothing of the project is run or written.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,91 @@ fn a_payload_that_is_no_event_passes_with_one_line() {
         assert!(!outcome.stderr.contains("lockgate failed"), "{shown}: it panicked");
     }
     assert_eq!(project.text("app.py"), PYTHON);
+}
+
+/// Node writes half of a surrogate pair as an escape that a strict parser rejects. The control: the same without it.
+#[test]
+fn half_a_surrogate_pair_hides_no_edit() {
+    let project = Project::new();
+    let root = project.root();
+    for (path, content) in [(".claude/settings.json", "{}"), ("new.py", "def f(:\n# ")] {
+        for (id, half) in [("1", ""), ("2", "\\ud800")] {
+            let input = json!({"file_path": root.join(path), "content": format!("{content}HALF")});
+            let event = claude(&root, "PreToolUse", &format!("{path}{id}"), "Write", input);
+            let outcome = project.call(&["hook"], &event.to_string().replace("HALF", half));
+            assert!(!denial(&answer(&outcome)).is_empty(), "{path} {half}: {outcome:?}");
+        }
+    }
+}
+
+/// An event of VS Code's tool that replaces texts in several files. The control: the same with good texts.
+#[test]
+fn every_file_of_a_call_is_judged() {
+    let project = Project::new();
+    let root = project.root();
+    project.write("b.py", "x = 1\n");
+    project.write(".env", "x = 1\n");
+    let event = |name: &str, id: &str, path: &str, new: &str| {
+        let item = |path: &str, old: &str, new: &str| json!({"filePath": root.join(path), "oldString": old, "newString": new});
+        let list = [item("app.py", "items)\n", "items) + 1\n"), item(path, "x = 1", new)];
+        json!({"cwd": root, "sessionId": "s", "hookEventName": name, "tool_use_id": id,
+            "tool_name": "multi_replace_string_in_file", "tool_input": {"explanation": "e", "replacements": list}})
+    };
+    for (id, path, new) in [("1", "b.py", "x = ("), ("2", ".env", "x = 2")] {
+        let answer = project.hook(&event("PreToolUse", id, path, new));
+        assert!(denial(&answer).contains(path), "{path}: {answer}");
+    }
+    assert_eq!(project.hook(&event("PreToolUse", "3", "b.py", "x = 2")), Value::Null);
+    project.write("app.py", PYTHON.replace("sum(items)", "sum(items) + 1"));
+    project.write("b.py", "x = 2\n");
+    assert_eq!(project.hook(&event("PostToolUse", "3", "b.py", "x = 2")), Value::Null);
+    assert_eq!(project.log().len(), 1);
+    assert_eq!(project.call(&["undo"], "").exit, 0);
+    assert_eq!((project.text("app.py").as_str(), project.text("b.py").as_str()), (PYTHON, "x = 1\n"));
+}
+
+/// lockgate itself would not write these files; the tool of a host does.
+#[test]
+fn a_file_that_lockgate_would_not_write_is_judged_after_the_call() {
+    let project = Project::new();
+    let root = project.root();
+    let set_mode = |path: &str, mode| {
+        fs::set_permissions(project.at(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let write = |name: &str, id: &str, path: &str| {
+        let input = json!({"file_path": root.join(path), "content": "def f(:\n"});
+        project.call(&["hook"], &claude(&root, name, id, "Write", input).to_string())
+    };
+    let files = [("linked.py", 0o644), ("closed.py", 0o444), ("setuid.py", 0o4755)];
+    for (path, mode) in files {
+        project.write(path, PYTHON);
+        set_mode(path, mode);
+    }
+    fs::hard_link(project.at("linked.py"), project.at("other.py")).unwrap();
+    project.write("quality.yaml", "quality_gates:\n  python:\n    - tool: syntax\nhooks: { fail: closed }\n");
+    for (path, _) in files {
+        let reply = write("PreToolUse", &format!("closed {path}"), path);
+        assert!(denial(&answer(&reply)).contains("fail: closed"), "{path}: {reply:?}");
+    }
+    fs::remove_file(project.at("quality.yaml")).unwrap();
+    for (path, mode) in files {
+        let before = write("PreToolUse", path, path);
+        assert_eq!((before.stdout.as_str(), before.stderr.as_str()), ("", ""), "{path}");
+        set_mode(path, 0o644);
+        project.write(path, "def f(:\n");
+        set_mode(path, mode);
+        let after = write("PostToolUse", path, path);
+        assert!(after.stdout.contains("judged this edit after it was written"), "{path}: {after:?}");
+    }
+    assert_eq!(project.log().len(), 3);
+    // What is protected stays so.
+    project.write(".env", "A=1\n");
+    set_mode(".env", 0o444);
+    fs::hard_link(project.at(".env"), project.at("plain.txt")).unwrap();
+    for path in [".env", "plain.txt"] {
+        let reply = write("PreToolUse", path, path);
+        assert!(!denial(&answer(&reply)).is_empty(), "{path}: {reply:?}");
+    }
 }
 
 /// Returns every value that a payload has with one of its parts replaced.

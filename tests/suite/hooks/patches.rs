@@ -59,6 +59,30 @@ fn of_a_patch_that_does_not_fit_nothing_is_written() {
     }
 }
 
+#[test]
+fn the_file_that_a_patch_does_not_fit_is_named() {
+    let project = Project::new();
+    project.write("a.txt", "a\nb\n\nc\n\n");
+    project.write("b.txt", "x\n");
+    let moved = "*** Update File: app.py\n*** Move to: lib.py\n@@\n-def total(items):\n+def sums(items):\n";
+    let first = "*** Update File: a.txt\n@@\n-a\n+A\n";
+    for (before, chunk, code, quoted) in [
+        ("", "@@\n-nothing like it\n+C\n", "NO_MATCH", "nothing like it"),
+        (moved, "@@\n-nothing like it\n+C\n", "NO_MATCH", "nothing like it"),
+        ("", "@@ def nope():\n-c\n+C\n", "NO_MATCH", "`@@ def nope():`"),
+        (moved, "@@ def nope():\n-c\n+C\n", "NO_MATCH", "`@@ def nope():`"),
+        ("", "@@\n-\n+C\n", "AMBIGUOUS_MATCH", "blank lines"),
+    ] {
+        let rest = "*** Update File: b.txt\n@@\n-x\n+X\n*** End Patch\n";
+        let outcome = project
+            .call(&["edit", "--patch", "-"], &format!("*** Begin Patch\n{before}{first}{chunk}{rest}"));
+        let said = outcome.stderr.lines().next().unwrap_or_default();
+        assert!(said.contains(code) && said.contains(quoted), "{chunk}: {outcome:?}");
+        assert!(said.contains("a.txt") && !said.contains("b.txt") && !said.contains(".py"), "{outcome:?}");
+        assert_eq!((project.text("b.txt").as_str(), project.text("app.py").as_str()), ("x\n", PYTHON));
+    }
+}
+
 fn codex(project: &Project, id: &str, chunk: &str) -> Value {
     let patch = format!("*** Begin Patch\n*** Update File: app.py\n@@\n{chunk}\n*** End Patch");
     project.hook(

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::answer::{ClineDenial, Guarded, HookDecision};
+use crate::answer::{Guarded, HookDecision};
 use crate::edit::HostEdit;
 use crate::event::{Event, HostCall, Moment};
 use crate::host::Host;
@@ -117,11 +117,7 @@ impl EventGuard<'_> {
         problem: Option<String>,
         settings: Option<HookSettings>,
     ) -> Guarded {
-        let cline = match settings.unwrap_or_default().cline {
-            ClineAnswer::Warn => ClineDenial::Warns,
-            ClineAnswer::Cancel => ClineDenial::Cancels,
-        };
-        Guarded { decision, problem, cline }
+        Guarded { decision, problem, cline: settings.unwrap_or_default().cline }
     }
 
     /// What a denial does to the edit.
@@ -141,6 +137,7 @@ impl EventGuard<'_> {
         let mut plan = self.simulate(call, files, settings)?;
         let mut notes = Vec::new();
         self.check_bytes(call, &mut plan, settings, &mut notes)?;
+        leave_refused(&mut plan.drafts, settings.fail)?;
         let reports = self.judge(&plan.drafts, settings).await?;
         let judged: Vec<Judged<'_>> = reports
             .iter()
@@ -177,9 +174,6 @@ impl EventGuard<'_> {
     ) -> Step<Vec<(String, HostFile)>> {
         let mut files: Vec<(String, HostFile)> = Vec::new();
         for path in self.paths(edit) {
-            if files.iter().any(|(other, _)| *other == path) {
-                continue;
-            }
             let file = match self.workspace.host_file(path.clone()).await {
                 Err(error) if error.code == Code::PathOutsideRoot => continue,
                 result => result?,
@@ -195,9 +189,16 @@ impl EventGuard<'_> {
         Ok(files)
     }
 
-    /// Returns the paths of an edit, absolute.
+    /// Returns the paths of an edit, absolute, each of them once.
     fn paths(&self, edit: &HostEdit) -> Vec<String> {
-        edit.paths().into_iter().map(|path| self.absolute(edit, path)).collect()
+        let mut paths: Vec<String> = Vec::new();
+        for path in edit.paths() {
+            let path = self.absolute(edit, path);
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+        paths
     }
 
     fn absolute(&self, edit: &HostEdit, path: &str) -> String {
@@ -328,6 +329,19 @@ impl EventGuard<'_> {
     }
 }
 
+/// Leaves the files that lockgate itself would not write to the event after the call, because they cannot be judged as
+/// edits of its own.
+fn leave_refused(drafts: &mut [HostDraft], fail: OnFailure) -> Step<()> {
+    for draft in drafts {
+        match (&draft.file.refusal, fail) {
+            (None, _) => {}
+            (Some(error), OnFailure::Closed) => return Err(error.clone().into()),
+            (Some(_), OnFailure::Open) => draft.change = DraftChange::Unknown,
+        }
+    }
+    Ok(())
+}
+
 /// True for a link to something that does not exist.
 fn leads_nowhere(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_symlink()) && !path.exists()
@@ -371,6 +385,7 @@ pub fn absolute_path(folder: &Path, edit: &HostEdit, path: &str) -> String {
         HostEdit::Patch { folder: Some(own), .. } => folder.join(own),
         HostEdit::Patch { folder: None, .. }
         | HostEdit::Replace { .. }
+        | HostEdit::ReplaceInFiles { .. }
         | HostEdit::Write { .. }
         | HostEdit::Delete { .. }
         | HostEdit::Notebook { .. }
@@ -404,11 +419,11 @@ pub fn unjudged(reason: &str, fail: OnFailure) -> HookDecision {
 
 /// Combines the answers of the guards of several projects to one event: a denial goes first, then all messages.
 pub fn combine(answers: Vec<Guarded>) -> Guarded {
-    let mut combined = Guarded { decision: HookDecision::Pass, problem: None, cline: ClineDenial::Warns };
+    let mut combined = Guarded { decision: HookDecision::Pass, problem: None, cline: ClineAnswer::Warn };
     for Guarded { decision, problem, cline } in answers {
         combined.decision = combine_decisions(combined.decision, decision);
         combined.problem = combined.problem.or(problem);
-        if cline == ClineDenial::Cancels {
+        if cline == ClineAnswer::Cancel {
             combined.cline = cline;
         }
     }

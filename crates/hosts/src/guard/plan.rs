@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{CallPlan, DraftChange, EventGuard, HostDraft, Step, Stop, host_call};
 use crate::answer::{HookDecision, with_patch};
-use crate::edit::{HostEdit, QuoteMatches, QuotedReplacement};
+use crate::edit::{FileQuote, HostEdit, QuoteMatches, QuotedReplacement};
 use crate::event::HostCall;
 use crate::host::TextHabit;
 use crate::locate::{self, Located};
@@ -27,6 +27,9 @@ impl EventGuard<'_> {
         let habit = self.event.host.habit();
         match &call.edit {
             HostEdit::Patch { patch, .. } => return self.simulate_patch(call, patch, files, settings),
+            HostEdit::ReplaceInFiles { quotes, .. } => {
+                return Ok(self.simulate_quotes(call, quotes, files));
+            }
             HostEdit::Replace { .. }
             | HostEdit::Write { .. }
             | HostEdit::Delete { .. }
@@ -94,6 +97,7 @@ impl EventGuard<'_> {
                 HostEdit::Delete { .. }
                 | HostEdit::Notebook { .. }
                 | HostEdit::Other { .. }
+                | HostEdit::ReplaceInFiles { .. }
                 | HostEdit::Patch { .. },
                 _,
             ) => DraftChange::Unknown,
@@ -183,6 +187,30 @@ impl EventGuard<'_> {
                 ))))
             }
         }
+    }
+
+    /// Simulates the quotes of several files. If the quotes of one do not fit, the files are judged after the call.
+    fn simulate_quotes(
+        &self,
+        call: &HostCall,
+        quotes: &[FileQuote],
+        files: Vec<(String, HostFile)>,
+    ) -> CallPlan {
+        let named = quotes.iter().map(|quote| (self.absolute(&call.edit, &quote.path), &quote.quote));
+        let named: Vec<(String, &QuotedReplacement)> = named.collect();
+        let draft = |(path, file): (String, HostFile)| {
+            let own = named.iter().filter(|(other, _)| *other == path);
+            let own: Vec<QuotedReplacement> = own.map(|(_, quote)| (*quote).clone()).collect();
+            let before = file.bytes.as_deref().filter(|_| !own.is_empty());
+            let change = match before.map(|before| simulate::replace(before, &own, self.event.host.habit())) {
+                Some(Simulation::Made(made)) => DraftChange::Made(made),
+                Some(Simulation::Missing | Simulation::Several(_) | Simulation::Unknown) | None => {
+                    DraftChange::Unknown
+                }
+            };
+            HostDraft { path, file, change }
+        };
+        CallPlan { drafts: files.into_iter().map(draft).collect(), rewrite: None }
     }
 
     /// Simulates a patch, file by file.

@@ -25,6 +25,8 @@ pub(crate) enum AccessPurpose {
     Write,
     /// The file is only read: publishing to a path admitted for this fails.
     Read,
+    /// Another program writes the file, whatever the rights that lockgate would need: publishing fails.
+    Outside,
 }
 
 /// Admits a path for writing or reading.
@@ -51,13 +53,13 @@ pub(crate) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Resul
     let links = match (purpose, &file) {
         (AccessPurpose::Write, Some((_, stat, fd))) => vet_file(roots, &found, &name, (stat, fd), path)?,
         (AccessPurpose::Write, None) => check_new(&found, &name, path).map(|()| OtherNames::default())?,
-        (AccessPurpose::Read, Some((_, stat, fd))) => {
+        (AccessPurpose::Read | AccessPurpose::Outside, Some((_, stat, fd))) => {
             check_readable(roots, &found, (stat, fd), path).map(|()| OtherNames::default())?
         }
-        (AccessPurpose::Read, None) => OtherNames::default(),
+        (AccessPurpose::Read | AccessPurpose::Outside, None) => OtherNames::default(),
     };
     let (runnable, occasion) = match purpose {
-        AccessPurpose::Write => {
+        AccessPurpose::Write | AccessPurpose::Outside => {
             let runnable = runnable(roots, &found, &name, &normal, &links, &ancestors, path)?;
             let runnable = runnable.or_else(|| git_settings::rule_for(roots, &found, &name, identity));
             (runnable, occasion(&normal, &real_path(&found, &name), &links))

@@ -172,7 +172,11 @@ fn missing(shown: &str, error: &std::io::Error) -> Option<Error> {
         std::io::ErrorKind::NotADirectory => "is not a directory",
         _ => return None,
     };
-    Some(Error::new(Code::InvalidInput, format!("the root {shown} {description}")).field("roots"))
+    Some(
+        Error::new(Code::InvalidInput, format!("the root {shown} {description}"))
+            .field("roots")
+            .hint("name an existing folder"),
+    )
 }
 
 fn identity_of(dir: &Dir) -> rustix::io::Result<Identity> {
