@@ -145,26 +145,42 @@ impl Front {
             _ => return Front::NONE,
         };
         let mut front = Front { has_title: false, has_keys: false, end: opening.len() };
-        let mut in_table = false;
+        // Set after the key `title` of YAML, until its value begins on a later line.
+        let (mut in_table, mut in_title) = (false, false);
         for line in lines {
             front.end += line.len();
             if closings.contains(&line.trim_end()) {
                 return front;
             }
             in_table |= separator == '=' && line.starts_with('[');
-            front.has_title |= !in_table && is_title(line, separator);
+            if let Some(value) = title_value(line, separator) {
+                front.has_title |= !in_table && !is_empty(value);
+                in_title = separator == ':' && is_blank(value);
+            } else if !is_blank(line) {
+                front.has_title |= in_title && line.starts_with([' ', '\t']) && !is_empty(line);
+                in_title = false;
+            }
             front.has_keys |= is_other_key(line, separator);
         }
         Front::NONE
     }
 }
 
-/// True if a line of front matter sets a title: the key without indentation, and a value that is not empty.
-fn is_title(line: &str, separator: char) -> bool {
-    let Some((key, value)) = line.split_once(separator) else { return false };
-    let value = value.trim();
-    let is_empty = value.starts_with('#') || value.trim_matches(['"', '\'']).trim().is_empty();
-    matches!(key.trim_end(), "title" | "\"title\"" | "'title'") && !is_empty
+/// Returns what follows the key `title` on a line of front matter, if the key has no indentation.
+fn title_value(line: &str, separator: char) -> Option<&str> {
+    let (key, value) = line.split_once(separator)?;
+    matches!(key.trim_end(), "title" | "\"title\"" | "'title'").then_some(value)
+}
+
+/// True if a text has no value, not even an empty string.
+fn is_blank(text: &str) -> bool {
+    let text = text.trim();
+    text.is_empty() || text.starts_with('#')
+}
+
+/// True if a text has no value, or an empty string.
+fn is_empty(text: &str) -> bool {
+    is_blank(text) || text.trim().trim_matches(['"', '\'']).trim().is_empty()
 }
 
 /// True if a line of front matter sets a key other than `title`.
@@ -277,6 +293,9 @@ mod tests {
             "---\r\n\"title\": T\r\n...\r\n",
             "+++\ntitle = 'T'\n[extra]\n+++\n",
             "---\na: b\ntitle: 'T'\n---\n## x\n",
+            "---\ntitle:\n  T\n---\ntext\n",
+            "---\ntitle: # a comment\n\n  # b: c\n  'T'\na: b\n---\ntext\n",
+            "---\ntitle: >\n  T\n---\ntext\n",
             "",
             "\n \n",
         ] {
@@ -294,6 +313,9 @@ mod tests {
             "`<h1>`\n",
             "---\ntitle:\n---\n",
             "---\ntitle: \"\"\n---\n",
+            "---\ntitle:\n  \"\"\n---\ntext\n",
+            "---\ntitle:\na:\n  T\n---\ntext\n",
+            "+++\ntitle =\n  T\n+++\ntext\n",
             "---\nsub:\n  title: T\n---\ntext\n",
             "+++\n[extra]\ntitle = 'T'\n+++\n",
             "---\ntitle: T\n",

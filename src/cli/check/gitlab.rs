@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::fingerprint::Fingerprints;
 use super::results::{LocatedFinding, Results};
-use super::text::unable;
+use super::text::{could_not_run, unable};
 use lockgate_checks::{Finding, Severity};
 use lockgate_error::Error;
 
@@ -18,10 +18,16 @@ pub(super) fn document(results: &Results) -> String {
         let fingerprint = fingerprints.next(found, line);
         entry(found, &fingerprint)
     });
-    let gates = results.gates.iter().filter(|totals| totals.blocking).map(|totals| {
-        // GitLab shows only what has a place.
-        json!({"description": unable(totals), "check_name": totals.gate, "fingerprint": format!("gate-{}", totals.gate),
-            "severity": "blocker", "location": {"path": ".", "lines": {"begin": 1}}})
+    // GitLab shows only what has a place, and a gate that could not run has none: it is the first file.
+    let path = results.files.first().map_or(".", |file| file.relative_path.as_str());
+    let unable_gates = results.gates.iter().filter(|totals| totals.blocking || !totals.failures.is_empty());
+    let gates = unable_gates.map(|totals| {
+        let (description, severity) = match totals.blocking {
+            true => (unable(totals), "blocker"),
+            false => (could_not_run(totals), "info"),
+        };
+        json!({"description": description, "check_name": totals.gate, "fingerprint": format!("gate-{}", totals.gate),
+            "severity": severity, "location": {"path": path, "lines": {"begin": 1}}})
     });
     let entries: Vec<Value> = gates.chain(findings).collect();
     format!("{}\n", Value::Array(entries))

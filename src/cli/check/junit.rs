@@ -1,11 +1,13 @@
 //! Formats check results as JUnit XML: a test suite for each file, a test case for each finding that counts.
 //!
+//! A gate that could not run is a test case as well: an error if the policy requires it, else skipped.
+//!
 //! Invariant: a test case failed if and only if its finding blocks, so that a report agrees with the exit code.
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::results::{LocatedFinding, Results};
-use super::text::{location, unable};
+use super::text::{could_not_run, location, unable};
 use lockgate_error::{Code, Error};
 
 /// Name of the report, and of the suite of what belongs to no file.
@@ -30,13 +32,11 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
         .collect();
     let mut others = TestSuite::new(NAME);
     others.add_test_cases(results.counting().filter(|found| found.file.is_none()).map(case));
-    others.add_test_cases(
-        results
-            .gates
-            .iter()
-            .filter(|totals| totals.blocking)
-            .map(|totals| error(&totals.gate, &unable(totals))),
-    );
+    let unable_gates = results.gates.iter().filter(|totals| totals.blocking || !totals.failures.is_empty());
+    others.add_test_cases(unable_gates.map(|totals| match totals.blocking {
+        true => error(&totals.gate, &unable(totals)),
+        false => own_case(&totals.gate, TestCaseStatus::skipped(), &could_not_run(totals)),
+    }));
     if !others.test_cases.is_empty() {
         suites.push(others);
     }
@@ -75,7 +75,11 @@ fn case(found: &LocatedFinding) -> TestCase {
 }
 
 fn error(name: &str, message: &str) -> TestCase {
-    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    own_case(name, TestCaseStatus::non_success(NonSuccessKind::Error), message)
+}
+
+/// Returns a test case that belongs to no file.
+fn own_case(name: &str, mut status: TestCaseStatus, message: &str) -> TestCase {
     status.set_message(message);
     let mut case = TestCase::new(name, status);
     case.set_classname(NAME);

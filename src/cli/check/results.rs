@@ -36,6 +36,8 @@ pub(super) struct Results {
 pub(super) struct FileResult {
     /// Path of the file, as a caller would name it.
     pub(super) path: String,
+    /// Path of the file, relative to the top of its root; see [`LocatedFinding::relative_path`].
+    pub(super) relative_path: String,
     /// Kind of change, such as `added`.
     pub(super) change: &'static str,
     /// The previous path of a renamed file.
@@ -155,7 +157,13 @@ impl Results {
                 });
             }
             report.verdict.runs.into_iter().for_each(|run| results.add_run(run));
-            results.files.push(FileResult { path, change, from: None, text: report.change.draft });
+            results.files.push(FileResult {
+                relative_path: path.clone(),
+                path,
+                change,
+                from: None,
+                text: report.change.draft,
+            });
         }
         results.sorted()
     }
@@ -216,7 +224,13 @@ impl Results {
             ChangeKind::Unchanged => ("unchanged", None),
             ChangeKind::Renamed(from) => ("renamed", Some(root.display_path(&from))),
         };
-        self.files.push(FileResult { path: root.display_path(&path), change, from, text });
+        self.files.push(FileResult {
+            path: root.display_path(&path),
+            relative_path: root.path_from_top(&path),
+            change,
+            from,
+            text,
+        });
     }
 
     fn add_run(&mut self, run: GateRun) {

@@ -74,9 +74,13 @@ fn ending(results: &Results, verbosity: Verbosity) -> String {
     let mut text: String = results.gates.iter().map(gate).collect();
     if verbosity == Verbosity::Verbose {
         text += &results.gates.iter().map(runs).collect::<String>();
-    }
-    for (why, count) in results.skipped_by_reason() {
-        text += &labelled(LABEL, "note", format!("skipped {}: {}", files(count), visible(why)));
+        for (path, why) in &results.skipped {
+            text += &labelled(LABEL, "note", format!("skipped {}: {}", visible(path), visible(why)));
+        }
+    } else {
+        for (why, count) in results.skipped_by_reason() {
+            text += &labelled(LABEL, "note", format!("skipped {}: {}", files(count), visible(why)));
+        }
     }
     for note in &results.notes {
         text += &labelled(LABEL, "note", visible(note));
@@ -141,6 +145,15 @@ fn runs(totals: &GateTotals) -> String {
 pub(super) fn unable(totals: &GateTotals) -> String {
     let why: Vec<String> = totals.failures.iter().map(|(what, (why, _))| format!("{what}: {why}")).collect();
     format!("{} is required and could not run: {}", totals.gate, why.join("; "))
+}
+
+/// Describes a gate that could not run for some files, by the kinds of failure.
+pub(super) fn could_not_run(totals: &GateTotals) -> String {
+    let failure = |(what, (why, count)): (&GateFailure, &(String, usize))| {
+        format!("{what} for {}: {why}", files(*count))
+    };
+    let failures: Vec<String> = totals.failures.iter().map(failure).collect();
+    format!("{} could not run: {}", totals.gate, failures.join("; "))
 }
 
 /// Returns a finding on one line, as in `a.py:3:1: ruff F401: unused import`.

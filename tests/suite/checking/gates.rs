@@ -72,7 +72,21 @@ fn a_gate_that_cannot_run_is_reported_and_fails_where_required() {
         let log = sarif(&lax, &["--trust"], 0);
         let invocation = &log["runs"][0]["invocations"][0];
         assert_eq!(invocation["executionSuccessful"], true);
-        assert_eq!(invocation["toolExecutionNotifications"][0]["level"], "warning");
+        let notification = &invocation["toolExecutionNotifications"][0];
+        assert_eq!(notification["level"], "warning");
+        assert!(notification["message"]["text"].as_str().unwrap().contains(" for 1 file: "), "{log:#}");
+        let reported = |fixture: &Fixture, exit: i32| {
+            let gitlab = check(fixture, &["--trust", "--format", "gitlab"], exit).stdout;
+            let gitlab: Value = serde_json::from_str(&gitlab).unwrap();
+            let junit = check(fixture, &["--trust", "--format", "junit"], exit).stdout;
+            let junit = quick_junit::Report::deserialize_from_str(&junit).unwrap();
+            let own = junit.test_suites.iter().find(|suite| suite.name.as_str() == "lockgate").unwrap();
+            assert_eq!((own.tests, own.test_cases[0].name.as_str()), (1, "it"));
+            assert_eq!(gitlab[0]["check_name"], "it");
+            assert_eq!(gitlab[0]["location"]["path"], "a.py", "{gitlab:#}");
+            (gitlab[0]["severity"].as_str().unwrap().to_owned(), own.skipped, own.errors)
+        };
+        assert_eq!(reported(&lax, 0), ("info".to_owned(), 1, 0), "{outcome}");
         let strict = fixture(&format!("{options}, required: true"), program);
         let answer = json(&strict, &["--trust"], 1);
         assert_eq!((&answer["success"], &answer["gates"][0]["blocking"]), (&false.into(), &true.into()));
@@ -80,6 +94,7 @@ fn a_gate_that_cannot_run_is_reported_and_fails_where_required() {
         let invocation = &log["runs"][0]["invocations"][0];
         assert_eq!(invocation["executionSuccessful"], false);
         assert_eq!(invocation["toolExecutionNotifications"][0]["level"], "error");
+        assert_eq!(reported(&strict, 1), ("blocker".to_owned(), 0, 1), "{outcome}");
         let annotations = check(&strict, &["--trust", "--format", "github"], 1).stdout;
         assert!(
             annotations.starts_with("::error title=it::it is required and could not run"),

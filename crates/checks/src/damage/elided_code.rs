@@ -231,8 +231,9 @@ fn dotted(words: &str) -> Option<&str> {
 }
 
 /// True if the words after the dots are an operand and not prose, which has two words side by side: `...rest,` and
-/// `...(a ? b : c)`, not `...rest of the code`. A word between dots is prose as well.
+/// `...(a ? b : c)`, not `...rest of the code`. A word between dots is prose as well. A comment after them does not count.
 fn is_spread(words: &str, dotted: &str) -> bool {
+    let (words, dotted) = (without_comment(words), without_comment(dotted));
     let ends_dotted = dotted.ends_with("...") || dotted.ends_with('…');
     let is_word = |word: &str| {
         word.chars().all(|c| c.is_alphanumeric() || c == '_')
@@ -243,6 +244,12 @@ fn is_spread(words: &str, dotted: &str) -> bool {
         words.split_whitespace().map(|word| word.trim_matches(['(', ')', '[', ']'])).collect();
     let is_prose = words.windows(2).any(|pair| pair.iter().all(|word| is_word(word)));
     !ends_dotted && !is_prose
+}
+
+/// Returns the words before a comment at the end of their line.
+fn without_comment(words: &str) -> &str {
+    let start = ["//", "/*", " #"].iter().filter_map(|sign| words.find(sign)).min();
+    start.and_then(|start| words.get(..start)).unwrap_or(words).trim_end()
 }
 
 /// True if a line begins inside of a comment that an earlier line opens.

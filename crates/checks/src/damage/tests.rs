@@ -198,6 +198,11 @@ fn a_line_that_spreads_a_value_is_no_elision() {
         "...this.rest,",
         "...same,",
         "...(await rest(a, b)),",
+        "...rest, // the rest of the props",
+        "...rest // all other props",
+        "...rest /* remaining args */",
+        "...existing, // ... the existing fields",
+        "{...rest /* remaining props */}",
     ] {
         for path in ["a.ts", "a.js", "a.tsx", "a.graphql", "a.php", "a.vue", "A.java"] {
             assert_eq!(of(path, "a\n", &format!("a\n  {spread}\n")), 0, "{path}: {spread}");
@@ -225,6 +230,9 @@ fn a_line_that_spreads_a_value_is_no_elision() {
         "...(rest of the code)...",
         "// ... existing code ...",
         "// ...existing code",
+        "... rest of code unchanged",
+        "... rest of code // unchanged",
+        "... existing ... // code",
         "/* ... rest unchanged */",
         "f(); // ... rest of the code",
     ] {

@@ -7,6 +7,9 @@ use crate::delta::ReplacedLines;
 
 const QUOTES: [char; 4] = ['\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}'];
 
+/// The longest tag that is read back from an attribute, in bytes, so that a text without tags takes linear time.
+const LONGEST_TAG: usize = 4096;
+
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     match texts.kind {
         TextKind::Code | TextKind::Data | TextKind::Prose => {}
@@ -58,8 +61,9 @@ fn had(texts: &TextPair<'_>, piece: &ReplacedLines) -> bool {
 fn is_meant(texts: &TextPair<'_>, text: &str, start: usize, at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default().trim_end();
     match texts.language() {
-        // In HTML and YAML most text needs no quotes and may contain any character.
+        // In HTML, XML and YAML most text needs no quotes and may contain any character.
         "html" => before.ends_with('=') && before.contains('<'),
+        "xml" => texts.is_surely_code(start + at) && begins_attribute_value(texts, start + at),
         "yaml" => {
             let wrapped = text.trim_end().ends_with(QUOTES) && before.ends_with([':', '-']);
             wrapped && texts.is_surely_code(start + at)
@@ -70,6 +74,19 @@ fn is_meant(texts: &TextPair<'_>, text: &str, start: usize, at: usize) -> bool {
         "sql" => !text.contains(['\'', '$']) && texts.is_surely_code(start + at),
         _ => texts.is_surely_code(start + at),
     }
+}
+
+/// True if the text before an offset is a tag up to the `=` of an attribute.
+fn begins_attribute_value(texts: &TextPair<'_>, offset: usize) -> bool {
+    let view = texts.draft.after.view();
+    let before = view.get(view.floor_char_boundary(offset.saturating_sub(LONGEST_TAG))..offset);
+    let tag = before.and_then(|before| before.trim_end().strip_suffix('=')?.rsplit_once('<'));
+    tag.is_some_and(|(_, tag)| {
+        // Every second part is the value of an attribute.
+        let parts: Vec<&str> = tag.split('"').collect();
+        let is_outside = parts.len() % 2 == 1 && parts.iter().step_by(2).all(|part| !part.contains('>'));
+        is_outside && tag.starts_with(|c: char| c.is_alphabetic() || matches!(c, '?' | '_'))
+    })
 }
 
 /// True if there are letters on both sides of a quote.

@@ -203,6 +203,13 @@ const VALID: &[(&str, &str, Option<&str>, &str)] = &[
         None,
         "<template>\n  <p>It’s {{ a }}</p>\n</template>\n<script>\nexport default {}\n</script>\n",
     ),
+    ("xml text", "a.xml", None, "<r>\n<s name=\"a\">Don’t do it</s>\n<t>x =“y”</t>\n</r>\n"),
+    ("xml attribute", "a.xml", None, "<r a=\"it’s\" b='“c”'>\n  d\n</r>\n"),
+    ("svg text", "a.svg", None, "<svg><text>It’s</text></svg>\n"),
+    ("plist", "a.plist", None, "<plist><dict>\n<key>a</key>\n<string>It’s “b”</string>\n</dict></plist>\n"),
+    ("xml cdata", "a.xml", None, "<r><![CDATA[\nit’s a = “b”\n]]></r>\n"),
+    ("xml text of lines", "a.xml", None, "<r>\n  It’s a text\n  “of lines”\n</r>\n"),
+    ("xml comment", "a.xml", None, "<r>\n<!-- <a b=“c”/> -->\n</r>\n"),
     ("css quotes str", "a.css", None, "q::before { content: '“'; }\n"),
     ("toml typo", "a.toml", None, "a = '''\nit’s\n'''\n"),
     ("yaml typo", "a.yaml", None, "a: It’s “fine”\nb: |\n  Note: “quoted”\n"),
@@ -389,6 +396,9 @@ fn accidents_next_to_literals_are_found() {
         ),
         (Accident::LinePrefixes, "a.yaml", None, "a: 1\n+b: 2\n+c: 3\n".to_owned()),
         (Accident::TypographicQuotes, "a.c", None, "#define A “abc”\n".to_owned()),
+        (Accident::TypographicQuotes, "a.xml", None, "<r a=“b”/>\n".to_owned()),
+        (Accident::TypographicQuotes, "a.xml", None, "<r a=\"b > c\"\n   d = ‘e’>it’s</r>\n".to_owned()),
+        (Accident::TypographicQuotes, "a.xml", None, "<?xml version=“1.0”?>\n<r/>\n".to_owned()),
         (Accident::EscapedNewlines, "a.c", None, "#define B 1\\n#define C 2\n".to_owned()),
     ] {
         assert_ne!(findings(rule, path, before, &after).len(), 0, "{rule:?} {path}: {after}");

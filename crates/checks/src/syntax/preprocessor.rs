@@ -5,7 +5,7 @@
 //! branches of a conditional do not count: a bracket opened there is usually opened in the first branch, too. If it is not,
 //! [`super::branches`] searches for branches that fit together.
 //!
-//! Invariant: every byte is read twice, so any text takes linear time, and brackets take no memory.
+//! Invariant: every byte is read a few times, so any text takes linear time, and brackets take no memory.
 
 use std::ops::Range;
 
@@ -58,6 +58,28 @@ pub(super) fn pieces<'t>(text: &'t str, see: &mut dyn FnMut(BracketPiece<'t>)) {
             _ => false,
         };
     }
+}
+
+/// True if the body of a macro has unmatched braces, so that a use of the macro opens or closes a brace.
+pub(super) fn has_macro_with_unmatched_brace(text: &str) -> bool {
+    let mut is_found = false;
+    pieces(text, &mut |piece| {
+        if let BracketPiece::Directive(directive, _) = piece {
+            is_found |= directive.starts_with("define") && brace_balance(directive) != 0;
+        }
+    });
+    is_found
+}
+
+/// Returns the number of opening minus closing braces outside of comments and literals.
+fn brace_balance(text: &str) -> isize {
+    let mut balance = 0;
+    pieces(text, &mut |piece| {
+        if let BracketPiece::Bracket(token, _) = piece {
+            balance += isize::from(token == "{") - isize::from(token == "}");
+        }
+    });
+    balance
 }
 
 /// The step that a directive makes through a conditional.

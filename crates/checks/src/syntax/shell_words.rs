@@ -43,7 +43,7 @@ fn words<'t>(text: &'t str, see: &mut dyn FnMut(&'t str)) {
             }
             _ => at + 1,
         };
-        if matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'(' | b')' | b'|' | b'&') {
+        if matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'(' | b')' | b'|' | b'&' | b'`') {
             see(text.get(start..at).unwrap_or_default());
             start = next;
         }
@@ -129,9 +129,32 @@ mod tests {
         assert_eq!(missing("case a in b) ;;\n# esac\necho 'esac' \"\\\"esac\" $esac esac.x\n"), ["esac"]);
         assert_eq!(missing("cat <<'EOF' | a\nif do case\nEOF\nb=$((1<<do))\n"), none);
         assert_eq!(missing("a <<- E; if b\n do\n\tE\nthen c; fi <<< do.\n"), none);
+        assert_eq!(missing("a=`b; case c in d) e;; esac`\n"), none);
         assert_eq!(missing("# if\n#do\necho a# 'if do case' \\'\n"), none);
         missing("\\");
         missing("<<\"");
+    }
+
+    #[test]
+    fn a_case_without_an_end_blocks() {
+        let blocks = |text: &str| judged("a.sh", None, text).blocking().count() > 0;
+        for text in [
+            "case $1 in\n  a) echo a ;;\n  b) echo b ;;\n",
+            "case $1 in\n  a) echo a ;;\n  b) echo b\n",
+            "case $1 in\n",
+            "case a in b) c;; esac\ncase d in e) f;;\n",
+            "f() {\n  case $1 in\n    a) b ;;\n    c) d ;;\n}\nf a\n",
+            "while a; do\n  case $1 in\n    b) c ;;\n    *) d ;;\n  shift\ndone\n",
+        ] {
+            let found = judged("a.sh", None, text).findings;
+            assert!(blocks(text), "{text}: {found:?}");
+            assert!(found.iter().any(|found| found.message == "missing \"esac\""), "{text}: {found:?}");
+            // The control: the grammar cannot read this either, but no `esac` is missing.
+            assert!(!blocks(&format!("{text} esac esac\n")), "{text}");
+        }
+        // A `case` in a text that the grammar takes for code.
+        assert!(!blocks("cat <<EOF | while read x; do\ncase $x in\nEOF\necho $x\ndone\n"));
+        assert!(!blocks("case $1 in\n  a) echo $(( ;;\nesac\n"));
     }
 
     #[test]

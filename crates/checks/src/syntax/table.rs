@@ -299,6 +299,7 @@ mod tests {
         for (path, text, blocks) in [
             ("a.sh", "if true; then\n  echo a\n", true),
             ("a.sh", "for a in b; do\n  echo a\n", true),
+            ("a.sh", "case a in\n  b) c ;;\n", true),
             ("a.sh", "echo \"$(cat\n", false),
             ("a.html", "<p>a</b></p>\n", false),
             ("a.c", "int f(void) {\n", true),

@@ -181,9 +181,30 @@ impl TreeWalk<'_> {
         if !node.is_error() {
             return None;
         }
+        let unclosed_case = self.unclosed_case(node);
         self.is_lost = true;
+        if unclosed_case.is_some() {
+            return unclosed_case;
+        }
         let message = if snippet.trim().is_empty() { "syntax error".to_owned() } else { error_near(snippet) };
         Some(SyntaxFault { belief, ..SyntaxFault::new(at, end, message) })
+    }
+
+    /// Returns the fault of a `case` in an error of a shell script that surely has no `esac`: for some scripts, the grammar has
+    /// an error around the whole `case` instead of a missing token.
+    fn unclosed_case(&self, node: Node<'_>) -> Option<SyntaxFault> {
+        const END: &str = "esac";
+        let is_shell = match self.credit.trust {
+            GrammarTrust::Whole => false,
+            GrammarTrust::Only(sure) => sure.contains(&END),
+        };
+        if !is_shell || self.is_lost {
+            return None;
+        }
+        let mut cursor = node.walk();
+        let case = node.children(&mut cursor).find(|child| child.kind() == "case")?;
+        let fault = || SyntaxFault::new(case.start_byte(), case.end_byte(), format!("missing \"{END}\""));
+        self.has_too_few(END).then(fault)
     }
 
     fn belief(&self, is_sure: impl Fn(&[&str]) -> bool) -> Belief {
@@ -197,7 +218,12 @@ impl TreeWalk<'_> {
     /// True if a token that the grammar misses is missing in the text: before it, the grammar could read everything, or the
     /// text has too few of it.
     fn is_surely_missing(&self, kind: &str) -> bool {
-        !self.is_lost || self.scarce.get_or_init(|| shell_words::missing(self.text)).contains(&kind)
+        !self.is_lost || self.has_too_few(kind)
+    }
+
+    /// True if the text has fewer of a keyword than of the one that opens its construct.
+    fn has_too_few(&self, kind: &str) -> bool {
+        self.scarce.get_or_init(|| shell_words::missing(self.text)).contains(&kind)
     }
 
     /// Completes the report. Unmatched brackets become faults if the grammar is not trusted.
@@ -210,7 +236,18 @@ impl TreeWalk<'_> {
         }
         if self.credit.trust != GrammarTrust::Whole {
             let text = self.text;
-            let lone = |&at: &usize| SyntaxFault::new(at, at + 1, lone_bracket(text, at));
+            // A use of such a macro is a brace that is not in the text.
+            let are_braces_doubtful = self.credit.preprocessor
+                && !self.survey.brackets.lone.is_empty()
+                && preprocessor::has_macro_with_unmatched_brace(text);
+            let lone = |&at: &usize| {
+                let is_brace = matches!(text.as_bytes().get(at), Some(b'{' | b'}'));
+                let belief = match are_braces_doubtful && is_brace {
+                    true => Belief::Doubtful,
+                    false => Belief::Certain,
+                };
+                SyntaxFault { belief, ..SyntaxFault::new(at, at + 1, lone_bracket(text, at)) }
+            };
             self.survey.faults.extend(self.survey.brackets.lone.iter().take(MAX_FAULTS).map(lone));
         }
         self.survey.faults.append(&mut self.accepted);
@@ -292,6 +329,20 @@ mod tests {
         // Without the branches, the same brackets are unmatched.
         assert!(lone(&one.replace("#else", "//else")) > 0);
         assert!(lone("#if A\nint f() {\n#elif B\nint g() {\n#endif\n") > 0);
+    }
+
+    #[test]
+    fn a_brace_that_a_macro_may_open_only_warns() {
+        let blocks = |text: &str| judged("a.c", None, text).blocking().count() > 0;
+        let uses = "TEST(a)\n  x();\n}\n";
+        let opens = format!("#define TEST(n) void n(void) {{\n{uses}");
+        assert!(!blocks(&opens));
+        assert!(!judged("a.c", None, &opens).findings.is_empty());
+        assert!(!blocks("#define END \\\n  return; \\\n  }\nvoid f(void) {\n  x();\n  END\n"));
+        // The control: other brackets, a macro with both braces, and a brace in a literal or a comment.
+        assert!(blocks(&format!("{opens}int b = (1;\n")));
+        assert!(blocks(&format!("#define TEST(n) void n(void) {{ }}\n{uses}")));
+        assert!(blocks(&format!("#define TEST(n) '{{' \"{{\" /* {{ */\n{uses}")));
     }
 
     #[test]

@@ -48,10 +48,15 @@ fn is_operator(texts: &TextPair<'_>, line: usize, rest: &str) -> bool {
         "c" | "cpp" if above.ends_with('\\') => is_spaced,
         // Without semicolons the grammar also joins a new statement to the line above, but it has no space after the mark.
         "javascript" | "typescript" => {
-            (is_spaced || rest.trim_end().ends_with(';')) && joins_in_tree(texts, line, above)
+            (is_spaced || is_number(rest) || rest.trim_end().ends_with(';'))
+                && joins_in_tree(texts, line, above)
         }
         _ => joins_in_tree(texts, line, above),
     }
+}
+
+fn is_number(rest: &str) -> bool {
+    rest.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Returns the text of the nearest line above that is not blank.
@@ -60,7 +65,8 @@ fn above<'a>(texts: &TextPair<'a>, line: usize) -> Option<&'a str> {
     (1..line).rev().map(|line| after.text(line).trim_end()).find(|text| !text.trim().is_empty())
 }
 
-/// True if the mark of a line is an operator in the tree, and its left operand ends on an earlier line.
+/// True if the mark of a line is an operator in the tree, and its left operand ends on an earlier line, or if it is the sign of
+/// a value.
 fn joins_in_tree(texts: &TextPair<'_>, line: usize, above: &str) -> bool {
     // What the grammar cannot read may be an operator.
     let Some(tree) = texts.parsed.tree() else { return texts.parsed.has_grammar() };
@@ -79,19 +85,24 @@ fn joins_in_tree(texts: &TextPair<'_>, line: usize, above: &str) -> bool {
             return false;
         }
     }
-    if !matches!(operator.kind(), "+" | "-") || root.is_error() {
+    if root.is_error() || node.has_error() {
         return false;
     }
-    if node.has_error() {
+    // In data, the sign is a part of the number.
+    if matches!(operator.kind(), "number" | "integer" | "float") {
+        return operator.start_byte() == start;
+    }
+    if !matches!(operator.kind(), "+" | "-") {
         return false;
     }
     if node.kind().starts_with("binary_") {
         return node.start_byte() < start;
     }
-    // A sign follows an operator. A `-` may also follow an opening bracket, a comma or `=`.
+    // A sign follows an operator. A `-`, and that of a number, may also follow an opening bracket, a comma or `=`.
     let is_sign = node.start_byte() == start && node.kind().starts_with("unary_");
     let is_right = outer.kind().starts_with("binary_") && outer.child_by_field_name("right") == Some(node);
-    is_sign && (is_right || operator.kind() == "-" && above.ends_with(['(', '[', ',', '=']))
+    let is_value = operator.kind() == "-" || texts.after.text(line).get(1..).is_some_and(is_number);
+    is_sign && (is_right || is_value && above.ends_with(['(', '[', ',', '=']))
 }
 
 /// True if the words of a line show that it continues the expression of the line above.

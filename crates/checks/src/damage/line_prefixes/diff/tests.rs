@@ -24,6 +24,11 @@ fn operators_at_the_start_of_lines_are_no_diff_marks() {
         ("a.cpp", "int y;\n", "int y;\nauto x = s\n+ \"b\"\n+ \"c\";\n"),
         ("a.rs", "fn g() {}\n", "fn g() {}\nconst X: u8 = A\n+ B\n+ C;\n"),
         ("a.go", "package p\n", "package p\n\nvar x = 1 +\n- 2 +\n+ 3\n"),
+        ("a.json", "[]\n", "[\n-1,\n-2\n]\n"),
+        ("a.json", "{}\n", "{\n\"a\": [\n-1.5,\n-2e3\n]\n}\n"),
+        ("a.toml", "a = 1\n", "a = 1\nx = [\n-1,\n+2,\n]\n"),
+        ("a.py", "y = 1\n", "y = 1\nx = [\n+1,\n+2,\n]\n"),
+        ("a.js", "f()\n", "f()\nx = [\n+1,\n-2.5,\n];\n"),
     ] {
         assert_eq!(found(path, before, after), 0, "{path}: {after:?}");
         IS_OFF.set(true);
@@ -53,6 +58,10 @@ fn diff_marks_in_front_of_code_are_found() {
         ("a.c", "int y;\n", "int y;\n#define X(a) \\\n+    f(a); \\\n+    g(a)\n"),
         ("a.rs", "fn g() {\n    f();\n}\n", "fn g() {\n-    f();\n+    h();\n}\n"),
         ("a.go", "package p\n", "package p\n\n+var a = 1\n+var b = 2\n"),
+        ("a.json", "[\n1,\n2,\n3\n]\n", "[\n-1,\n-2,\n3\n]\n"),
+        ("a.json", "[\n1,\n2\n]\n", "[\n1,\n+2,\n+3\n]\n"),
+        ("a.toml", "a = 1\n", "a = 1\n-b = 1\n-c = 2\n"),
+        ("a.py", "x = [\n1,\n2,\n]\n", "x = [\n1,\n-2,\n+3,\n]\n"),
     ] {
         assert_eq!(found(path, before, after), 1, "{path}: {after:?}");
     }

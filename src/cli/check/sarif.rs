@@ -3,19 +3,23 @@
 //! Invariant: the output is valid by the OASIS schema for all file names and messages. Paths are percent-encoded by
 //! bytes and relative to the top of the repository.
 
-mod model;
+use std::path::{Path, PathBuf};
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use serde_json::{Map, Value, json};
 
-use self::model::{
-    Artifact, Driver, Invocation, Location, Notification, Physical, ResultEntry, SarifLevel, SarifLog,
-    SarifMessage, SarifRegion, SarifRule, SarifRun, SarifTool, UriBase,
-};
 use super::fingerprint::Fingerprints;
 use super::results::{LocatedFinding, Results};
+use super::text::files;
 use lockgate_checks::{Finding, Severity};
 use lockgate_error::{Code, Error};
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// The levels of results and notifications.
+const ERROR: &str = "error";
+const WARNING: &str = "warning";
+const NOTE: &str = "note";
 
 /// Renders the results as a document with a final line end.
 ///
@@ -30,29 +34,20 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
         let index = rules.binary_search(&name).unwrap_or_default();
         entry(results, found, (name, index), &mut fingerprints)
     });
-    let entries: Vec<ResultEntry> = entries.collect();
+    let entries: Vec<Value> = entries.collect();
     let unable = results.gates.iter().any(|totals| totals.blocking);
-    let notifications = results.gates.iter().flat_map(|totals| {
-        let level = if totals.blocking { SarifLevel::Error } else { SarifLevel::Warning };
+    let failures = results.gates.iter().flat_map(|totals| {
+        let level = if totals.blocking { ERROR } else { WARNING };
         totals.failures.iter().map(move |(happened, (why, count))| {
-            let text = format!("{} {happened} for {count} files: {why}", totals.gate);
-            Notification { level, message: SarifMessage { text } }
+            notification(level, &format!("{} {happened} for {}: {why}", totals.gate, files(*count)))
         })
     });
-    let notes = results
-        .notes
-        .iter()
-        .map(|note| Notification { level: SarifLevel::Note, message: SarifMessage::new(note) });
-    let skipped = results.skipped_by_reason().into_iter().map(|(why, count)| {
-        let message = SarifMessage { text: format!("skipped {count} files: {why}") };
-        Notification { level: SarifLevel::Note, message }
-    });
-    let invocation = Invocation {
-        execution_successful: !unable,
-        tool_execution_notifications: notifications.chain(notes).chain(skipped).collect(),
-    };
+    let notes = results.notes.iter().map(|note| notification(NOTE, note));
+    let skipped = results.skipped_by_reason().into_iter();
+    let skipped = skipped.map(|(why, count)| notification(NOTE, &format!("skipped {}: {why}", files(count))));
     let rules = rules.into_iter().map(|name| rule(name)).collect();
-    serialize(&SarifLog::new(run(rules, entries, invocation, bases(&results.tops))))
+    let notifications = failures.chain(notes).chain(skipped).collect();
+    serialize(&run(rules, entries, (!unable, notifications), bases(&results.tops)))
 }
 
 /// Renders a rejection as a document of a failed run.
@@ -60,45 +55,50 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
 /// Errors: those of [`document`].
 pub(super) fn render_error(error: &Error) -> Result<String, Error> {
     let text = format!("{}: {}; {}", error.code.name(), error.message, error.next_step());
-    let notification = Notification { level: SarifLevel::Error, message: SarifMessage { text } };
-    let invocation =
-        Invocation { execution_successful: false, tool_execution_notifications: vec![notification] };
-    serialize(&SarifLog::new(run(Vec::new(), Vec::new(), invocation, BTreeMap::new())))
+    serialize(&run(Vec::new(), Vec::new(), (false, vec![notification(ERROR, &text)]), Map::new()))
 }
 
-fn serialize(document: &SarifLog) -> Result<String, Error> {
-    let text = serde_json::to_string_pretty(document)
+/// Writes a log file with one run.
+fn serialize(run: &Value) -> Result<String, Error> {
+    let log = json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] });
+    let text = serde_json::to_string_pretty(&log)
         .map_err(|error| Error::new(Code::Internal, format!("cannot write SARIF: {error}")))?;
     Ok(text + "\n")
 }
 
+/// Returns a run with its rules and results, whether it was successful, and messages about the run itself.
 fn run(
-    rules: Vec<SarifRule>,
-    results: Vec<ResultEntry>,
-    invocation: Invocation,
-    bases: BTreeMap<String, UriBase>,
-) -> SarifRun {
-    let driver = Driver { name: "lockgate", semantic_version: env!("CARGO_PKG_VERSION"), rules };
-    SarifRun {
-        tool: SarifTool { driver },
-        invocations: vec![invocation],
-        original_uri_base_ids: bases,
-        column_kind: "utf16CodeUnits",
-        results,
+    rules: Vec<Value>,
+    results: Vec<Value>,
+    (successful, notifications): (bool, Vec<Value>),
+    bases: Map<String, Value>,
+) -> Value {
+    let driver = json!({ "name": "lockgate", "semanticVersion": env!("CARGO_PKG_VERSION"), "rules": rules });
+    let invocation =
+        json!({ "executionSuccessful": successful, "toolExecutionNotifications": notifications });
+    let mut run = Map::new();
+    run.insert("tool".to_owned(), json!({ "driver": driver }));
+    run.insert("invocations".to_owned(), json!([invocation]));
+    if !bases.is_empty() {
+        run.insert("originalUriBaseIds".to_owned(), bases.into());
     }
+    run.insert("columnKind".to_owned(), "utf16CodeUnits".into());
+    run.insert("results".to_owned(), results.into());
+    run.into()
 }
 
-fn rule(name: &str) -> SarifRule {
+fn notification(level: &str, text: &str) -> Value {
+    json!({ "level": level, "message": { "text": text } })
+}
+
+/// Returns a gate, or one code of a gate.
+fn rule(name: &str) -> Value {
     let description = match name.split_once('/') {
         Some((gate, code)) => format!("{code}, a rule of {gate}"),
         None => format!("what {name} finds"),
     };
-    SarifRule {
-        id: name.to_owned(),
-        short_description: SarifMessage::new(&description),
-        full_description: SarifMessage::new(&description),
-        help: SarifMessage { text: description },
-    }
+    let description = json!({ "text": description });
+    json!({ "id": name, "shortDescription": description, "fullDescription": description, "help": description })
 }
 
 fn entry(
@@ -106,34 +106,36 @@ fn entry(
     found: &LocatedFinding,
     (name, index): (&str, usize),
     fingerprints: &mut Fingerprints,
-) -> ResultEntry {
+) -> Value {
     let it = &found.finding;
     let line = results.text(found).map(|text| text.lines().text(it.line));
-    let start_column = line.map(|line| utf16_column(line, it.column));
     let print = fingerprints.next(found, line.unwrap_or_default());
     let message = if it.message.is_empty() { name } else { &it.message };
-    ResultEntry {
-        rule_id: name.to_owned(),
-        rule_index: index,
-        level: level(it),
-        message: SarifMessage::new(message),
-        locations: vec![Location {
-            physical_location: Physical {
-                artifact_location: Artifact { uri: uri(found), uri_base_id: found.top_index.map(base_name) },
-                region: SarifRegion { start_line: it.line.max(1), start_column },
-            },
-        }],
-        partial_fingerprints: BTreeMap::from([(Fingerprints::NAME, print)]),
-        baseline_state: if it.fresh { "new" } else { "unchanged" },
+    let mut file = Map::from_iter([("uri".to_owned(), uri(found).into())]);
+    let mut region = Map::from_iter([("startLine".to_owned(), it.line.max(1).into())]);
+    if let Some(top) = found.top_index {
+        file.insert("uriBaseId".to_owned(), base_name(top).into());
     }
+    if let Some(line) = line {
+        region.insert("startColumn".to_owned(), utf16_column(line, it.column).into());
+    }
+    json!({
+        "ruleId": name,
+        "ruleIndex": index,
+        "level": level(it),
+        "message": { "text": message },
+        "locations": [{ "physicalLocation": { "artifactLocation": file, "region": region } }],
+        "partialFingerprints": { Fingerprints::NAME: print },
+        "baselineState": if it.fresh { "new" } else { "unchanged" },
+    })
 }
 
 /// Returns the level of a finding; only blocking findings are errors.
-fn level(finding: &Finding) -> SarifLevel {
+fn level(finding: &Finding) -> &'static str {
     match (finding.blocking, finding.severity) {
-        (true, _) => SarifLevel::Error,
-        (false, Severity::Error | Severity::Warning) => SarifLevel::Warning,
-        (false, Severity::Info) => SarifLevel::Note,
+        (true, _) => ERROR,
+        (false, Severity::Error | Severity::Warning) => WARNING,
+        (false, Severity::Info) => NOTE,
     }
 }
 
@@ -150,8 +152,8 @@ fn base_name(top: usize) -> String {
 }
 
 /// Returns the folders that paths are relative to; empty for checked requests.
-fn bases(tops: &[std::path::PathBuf]) -> BTreeMap<String, UriBase> {
-    tops.iter().enumerate().map(|(at, top)| (base_name(at), UriBase { uri: folder_uri(top) })).collect()
+fn bases(tops: &[PathBuf]) -> Map<String, Value> {
+    tops.iter().enumerate().map(|(at, top)| (base_name(at), json!({ "uri": folder_uri(top) }))).collect()
 }
 
 fn folder_uri(folder: &Path) -> String {
