@@ -153,7 +153,59 @@ fn what_a_person_changed_afterwards_stays() {
     let later = format!("{}\n[tui]\nb = 2\n", fixture.text(".codex/config.toml"));
     fixture.write(".codex/config.toml", later);
     fixture.init(&["--client", "codex", "--uninstall"]);
-    assert_eq!(fixture.text(".codex/config.toml"), "a = 1\n[tui]\nb = 2\n");
+    assert_eq!(fixture.text(".codex/config.toml"), "a = 1\n\n[tui]\nb = 2\n");
+}
+
+#[test]
+fn comments_after_a_server_of_codex_stay() {
+    let before = "model = \"x\"\n";
+    let fixture = Fixture::new(&[(".codex/config.toml", before)]);
+    fixture.init(&["--client", "codex"]);
+    let later = "\n# my other server\n[mcp_servers.other]\ncommand = \"o\"\n\n# at the end\n";
+    fixture.write(".codex/config.toml", fixture.text(".codex/config.toml") + later);
+    assert_eq!(fixture.init(&["--client", "codex", "--uninstall"]).json["status"], "written");
+    assert_eq!(fixture.text(".codex/config.toml"), format!("{before}{later}"));
+}
+
+#[test]
+fn only_what_init_adds_is_removed() {
+    for (words, path, text) in [
+        (
+            &["--client", "claude"][..],
+            ".mcp.json",
+            "{\"mcpServers\":{\"lockgate\":{\"command\":\"/opt/lockgate\",\"args\":[\"serve\"]}}}",
+        ),
+        (
+            &["--client", "codex"],
+            ".codex/config.toml",
+            "[mcp_servers.lockgate]\ncommand = \"lockgate\"\nargs = [\"serve\"]\n",
+        ),
+        (
+            &["--client", "antigravity", "--hooks"],
+            ".agents/hooks.json",
+            "{\"lockgate\":{\"PreToolUse\":[{\"hooks\":[{\"command\":\"other\"}]}]}}",
+        ),
+    ] {
+        let fixture = Fixture::new(&[(path, text)]);
+        let message = fixture.refuses(&[words, &["--uninstall"]].concat(), "EDIT_CONFLICT");
+        assert!(message.starts_with(path), "{message}");
+    }
+    // An entry of `init` goes with the keys that a person added, and a note names them.
+    for (client, path, key, added) in [
+        ("claude", ".mcp.json", "\"command\"", "\"env\": {\"A\": \"b\"}, \"command\""),
+        ("codex", ".codex/config.toml", "command", "env = { A = \"b\" }\ncommand"),
+    ] {
+        let fixture = Fixture::new(&[]);
+        fixture.init(&["--client", client, "--tools", "all"]);
+        fixture.write(path, fixture.text(path).replace(key, added));
+        let removed = fixture.init(&["--client", client, "--uninstall"]).json;
+        let note = "`lockgate` is removed with keys that init did not write: `env`";
+        assert_eq!(
+            (&removed["status"], &removed["notes"]),
+            (&Value::from("written"), &Value::from(vec![note]))
+        );
+        assert!(!fixture.text(path).contains("lockgate"), "{}", fixture.text(path));
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 use toml_edit::{Document, Item, TableLike};
 
-use super::merge::{MergeError, MergeResult};
+use super::merge::{ExistingObject, MergeError, MergeResult};
 
 /// The place of a server: the table of all servers, and its name.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +51,16 @@ pub(super) fn merge(
     Ok(MergeResult::Replaced(new, at))
 }
 
+/// Returns the server of a text; `None` if the text has none.
+pub(super) fn find(text: &str, place: ServerTable<'_>) -> Result<Option<ExistingObject>, MergeError> {
+    let document = parse(text)?;
+    let servers = document.get(place.key).and_then(Item::as_table_like);
+    let Some(server) = servers.and_then(|servers| servers.get(place.name)) else { return Ok(None) };
+    let fields = table_value(table(text, server, place.name)?);
+    let at = position(text, server.span().map_or(0, |span| span.start));
+    Ok(Some(ExistingObject { fields, at }))
+}
+
 /// Removes the server with its subtables; `None` if the text has none.
 pub(super) fn remove(text: &str, place: ServerTable<'_>) -> Result<Option<String>, MergeError> {
     let document = parse(text)?;
@@ -62,7 +72,10 @@ pub(super) fn remove(text: &str, place: ServerTable<'_>) -> Result<Option<String
     if let Some(servers) = wanted.get_mut(place.key).and_then(Value::as_object_mut) {
         servers.shift_remove(place.name);
     }
-    let without = cut_tables(text, &format!("{}.{}", place.key, place.name));
+    let mut values = Vec::new();
+    collect_values(document.as_item(), &mut values);
+    values.sort_by_key(|span| span.start);
+    let without = cut_tables(text, &format!("{}.{}", place.key, place.name), &values);
     let mut found = table_value(parse(&without)?.as_table());
     for value in [&mut wanted, &mut found] {
         if value.get(place.key).and_then(Value::as_object).is_some_and(Map::is_empty) {
@@ -92,29 +105,42 @@ fn append(
     Ok(MergeResult::Added(new))
 }
 
-/// Cuts the tables of that name, and those below it, with the blank lines before them.
-fn cut_tables(text: &str, name: &str) -> String {
+/// Cuts the headers and keys of the tables of that name, and of those below it, with the blank line that [`append`]
+/// writes before a table. Comments and other blank lines stay. `values` has the ranges of all values, in order.
+fn cut_tables(text: &str, name: &str, values: &[Range<usize>]) -> String {
     let mut kept = String::new();
-    let mut is_cut = false;
+    let (mut is_cut, mut start) = (false, 0);
     for line in text.split_inclusive('\n') {
-        if let Some(header) = line.trim().strip_prefix('[') {
+        let before = values.partition_point(|value| value.start < start).checked_sub(1);
+        let is_in_value = before.and_then(|at| values.get(at)).is_some_and(|value| start < value.end);
+        start += line.len();
+        let trimmed = line.trim();
+        if let Some(header) = trimmed.strip_prefix('[').filter(|_| !is_in_value) {
             let header = header.split(']').next().unwrap_or_default().replace([' ', '\t', '"', '\''], "");
-            let is_own =
-                header == name || header.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
-            if is_own && !is_cut {
-                let end = kept.trim_end_matches(['\r', '\n']).len();
-                let blank = kept.get(end..).unwrap_or_default();
-                // The first line break ends the last line.
-                let line_end = blank.find('\n').filter(|_| end > 0).map_or(end, |at| end + at + 1);
-                kept.truncate(line_end);
+            is_cut = header == name || header.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
+            if is_cut {
+                let last = kept.split_inclusive('\n').next_back().unwrap_or_default();
+                let blank = if matches!(last, "\n" | "\r\n") { last.len() } else { 0 };
+                kept.truncate(kept.len() - blank);
             }
-            is_cut = is_own;
         }
-        if !is_cut {
+        let has_content = is_in_value || !(trimmed.is_empty() || trimmed.starts_with('#'));
+        if !is_cut || !has_content {
             kept += line;
         }
     }
     kept
+}
+
+/// Collects the ranges of all values below an item, in any order.
+fn collect_values(item: &Item, values: &mut Vec<Range<usize>>) {
+    if item.is_value() {
+        values.extend(item.span());
+    } else if let Some(table) = item.as_table_like() {
+        table.iter().for_each(|(_, item)| collect_values(item, values));
+    } else if let Some(tables) = item.as_array_of_tables() {
+        tables.iter().flat_map(|table| table.iter()).for_each(|(_, item)| collect_values(item, values));
+    }
 }
 
 fn parse(text: &str) -> Result<Document<&str>, MergeError> {
@@ -206,6 +232,8 @@ mod tests {
             "[mcp_servers]\n# none\n",
             "[a]\r\nb = 1\r\n",
             "[[a]]\nb = '''\n[c]\n'''\n",
+            "[[a]]\nb = '''\n[mcp_servers.lockgate]\nc\n'''\n",
+            "a = 1\n\n\n",
             "# only a comment\n",
         ] {
             let Ok(MergeResult::Added(after)) = merged(before) else { panic!("{before}") };
@@ -214,11 +242,40 @@ mod tests {
             assert_eq!(remove(&after, PLACE), Ok(Some(before.to_owned())));
         }
         assert_eq!(remove("[mcp_servers]\n", PLACE), Ok(None));
-        // What a person appended stays, and so does a table below another name.
+        // A table below another name stays.
         let Ok(MergeResult::Added(after)) = merged("a = 1\n") else { panic!() };
         let more =
             format!("{after}\n[mcp_servers.lockgate.env]\nA = \"b\"\n\n[mcp_servers.lockgate2]\nx = 1\n");
-        assert_eq!(remove(&more, PLACE), Ok(Some("a = 1\n[mcp_servers.lockgate2]\nx = 1\n".to_owned())));
+        assert_eq!(remove(&more, PLACE), Ok(Some("a = 1\n\n[mcp_servers.lockgate2]\nx = 1\n".to_owned())));
+    }
+
+    #[test]
+    fn comments_and_blank_lines_of_a_person_stay() {
+        let before = "model = \"x\"\n";
+        let Ok(MergeResult::Added(after)) = merged(before) else { panic!() };
+        for later in [
+            "\n# my other server\n[mcp_servers.other]\ncommand = \"o\"\n\n# at the end\n",
+            "# at the end",
+            "\n\n",
+        ] {
+            let text = format!("{after}{later}");
+            assert_eq!(remove(&text, PLACE), Ok(Some(format!("{before}{later}"))), "{text}");
+        }
+        let commented = after.replace("\nargs", "\n# mine\nargs");
+        assert_eq!(remove(&commented, PLACE), Ok(Some(format!("{before}# mine\n"))));
+        // Lines within a value are a part of it.
+        let lines = after.replace("\"serve\", ", "\n[\"serve\"],\n\n# all\n");
+        assert_eq!(remove(&lines, PLACE), Ok(Some(before.to_owned())));
+    }
+
+    #[test]
+    fn a_server_is_found_with_its_place() {
+        let other = "a = 1\n[mcp_servers.lockgate]\ncommand = 'x'\nenv = { A = 'b' }\n";
+        let found = find(other, PLACE).unwrap().unwrap();
+        assert_eq!(Value::Object(found.fields), json!({"command": "x", "env": {"A": "b"}}));
+        assert_eq!(found.at, (2, 1));
+        assert_eq!(find("[mcp_servers.other]\n", PLACE), Ok(None));
+        assert!(find("[mcp_servers]\nlockgate = 1\n", PLACE).is_err());
     }
 
     #[test]

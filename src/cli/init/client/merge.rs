@@ -38,6 +38,14 @@ pub(super) struct MergeError {
     pub(super) at: (usize, usize),
 }
 
+/// An object that a configuration has.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ExistingObject {
+    pub(super) fields: Map<String, Value>,
+    /// Line and column, from 1.
+    pub(super) at: (usize, usize),
+}
+
 /// Adds all parts to a text.
 pub(super) fn merge(text: &str, wanted: &[Wanted]) -> Result<MergeResult, MergeError> {
     let (mut current, mut replaced) = (None, None);
@@ -82,6 +90,18 @@ fn merge_part(text: &str, wanted: &Wanted) -> Result<MergeResult, MergeError> {
         None => MergeResult::Added(patched(splices)),
         Some(place) => MergeResult::Replaced(patched(splices), page.position(place)),
     })
+}
+
+/// Returns the object at the end of a path of names; `None` if the text has none.
+pub(super) fn find(text: &str, path: &[&'static str]) -> Result<Option<ExistingObject>, MergeError> {
+    let page = ConfigText::read(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))?;
+    let Some(value) = &page.parsed.value else { return Ok(None) };
+    let root = page.object(value, "the text")?;
+    let Position::Found { chain } = page.walk(root, path)? else { return Ok(None) };
+    let Some(existing) = chain.last() else { return Ok(None) };
+    page.object(&existing.value, &format!("`{}`", existing.name.as_str()))?;
+    let fields = Value::from(existing.value.clone()).as_object().cloned().unwrap_or_default();
+    Ok(Some(ExistingObject { fields, at: page.position(existing.range.start) }))
 }
 
 /// Removes all parts from a text; `None` if it has none of them. Objects and arrays that are empty then are removed
@@ -172,6 +192,17 @@ impl Owner {
         let has_argument =
             hook.get("args").and_then(|args| args.get(0)).and_then(Value::as_str) == Some("hook");
         if starts_hook || (has_argument && is_lockgate(word("command"))) { Owner::Own } else { Owner::Other }
+    }
+
+    /// Returns the owner of an object with a list of groups for each event.
+    pub(super) fn from_events(events: &Map<String, Value>) -> Owner {
+        let groups: Vec<&Value> = events.values().filter_map(Value::as_array).flatten().collect();
+        let own = groups.iter().filter(|group| Owner::from_hook(group) == Owner::Own).count();
+        match own {
+            _ if own == groups.len() => Owner::Own,
+            0 => Owner::Other,
+            _ => Owner::Mixed,
+        }
     }
 }
 

@@ -31,9 +31,9 @@ use self::destination::{ConfigFile, Destination};
 use self::hooks::{HookContent, OwnText};
 pub(super) use self::kinds::Client;
 use self::kinds::{ClientKind, FilePath};
-use self::merge::{MergeError, MergeResult};
+use self::merge::{MergeError, MergeResult, Owner};
 use self::record::{ChangeRecord, Restored};
-use self::wanted::Wanted;
+use self::wanted::{Wanted, is_same_server};
 use super::outcome::{FileStatus, InitOutcome, diff};
 use super::writing::{OnExisting, WriteMode};
 use lockgate_engine::Workspace;
@@ -76,7 +76,7 @@ pub(super) fn run(workspace: &Workspace, call: &ClientCall<'_>) -> Result<InitOu
         }
         let (change, place) = match call.change {
             Change::Add(_) => add(&kind, content, &file)?,
-            Change::Remove => (remove(&kind, content, &file, call)?, None),
+            Change::Remove => (remove(&kind, content, &file, call, &mut outcome)?, None),
         };
         conflict = conflict.or(place.map(|place| format!("{}:{}:{}", file.shown, place.0, place.1)));
         show(&mut outcome, &file, &change)?;
@@ -172,6 +172,7 @@ fn remove(
     content: &Content,
     file: &ConfigFile,
     call: &ClientCall<'_>,
+    outcome: &mut InitOutcome,
 ) -> Result<FileChange, Error> {
     let Some(current) = file.text()? else { return Ok(FileChange::None) };
     let record = file.record(call.addition);
@@ -185,6 +186,7 @@ fn remove(
     if matches!(merge_content(kind, content, None), Ok(MergeResult::Added(text)) if text == current) {
         return Ok(FileChange::Delete { folders: 0 });
     }
+    outcome.notes.extend(check_removal(kind, content, file, call, current)?);
     let text = match content {
         Content::Json(wanted) => merge::remove(current, wanted),
         Content::TomlServer(_) => config_toml::remove(current, server_table(kind)),
@@ -196,6 +198,48 @@ fn remove(
     };
     let text = text.map_err(|error| merge_error(&file.shown, &error))?;
     Ok(text.map_or(FileChange::None, FileChange::Write))
+}
+
+/// Checks that the objects to remove are those that `init` adds; returns a note on each that has other keys.
+///
+/// Errors: `EDIT_CONFLICT` for a server with another command or other arguments, and for hooks of other programs.
+fn check_removal(
+    kind: &ClientKind,
+    content: &Content,
+    file: &ConfigFile,
+    call: &ClientCall<'_>,
+    current: &str,
+) -> Result<Vec<String>, Error> {
+    let objects: Vec<_> = match content {
+        Content::Json(wanted) => wanted
+            .iter()
+            .filter_map(|part| match part {
+                Wanted::Object { path, fields } => Some((fields, merge::find(current, path))),
+                Wanted::Value { .. } | Wanted::Default { .. } | Wanted::Element { .. } => None,
+            })
+            .collect(),
+        Content::TomlServer(fields) => vec![(fields, config_toml::find(current, server_table(kind)))],
+        Content::Own { .. } => Vec::new(),
+    };
+    let mut notes = Vec::new();
+    for (fields, existing) in objects {
+        let Some(existing) = existing.map_err(|error| merge_error(&file.shown, &error))? else { continue };
+        let is_own = match call.addition {
+            Addition::Hooks => Owner::from_events(&existing.fields) == Owner::Own,
+            Addition::Server | Addition::Exclusion => is_same_server(fields, &existing.fields),
+        };
+        if !is_own {
+            let (line, column) = existing.at;
+            return Err(conflict_error(call, &format!("{}:{line}:{column}", file.shown)));
+        }
+        let others = existing.fields.keys().filter(|name| !fields.contains_key(*name));
+        let keys: Vec<String> = others.map(|name| format!("`{name}`")).collect();
+        if !keys.is_empty() {
+            let keys = keys.join(", ");
+            notes.push(format!("`{NAME}` is removed with keys that init did not write: {keys}"));
+        }
+    }
+    Ok(notes)
 }
 
 /// Adds the change of a file to the outcome.
@@ -297,8 +341,11 @@ fn conflict_error(call: &ClientCall<'_>, place: &str) -> Error {
         Addition::Hooks => "other hooks of lockgate, or another file of that name, exist",
         Addition::Exclusion => "another value exists",
     };
-    Error::new(Code::EditConflict, format!("{place}: {what}"))
-        .hint("keep it, or use --force to replace what the diff shows")
+    let hint = match call.change {
+        Change::Add(_) => "keep it, or use --force to replace what the diff shows",
+        Change::Remove => "keep it, or remove it by hand",
+    };
+    Error::new(Code::EditConflict, format!("{place}: {what}")).hint(hint)
 }
 
 /// True if the program is on the search path.

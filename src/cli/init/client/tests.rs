@@ -6,7 +6,7 @@ mod random;
 use serde_json::{Map, Value, json};
 
 use super::kinds::JsonDialect;
-use super::merge::{MergeResult, exceeds, merge, remove};
+use super::merge::{MergeResult, Owner, exceeds, find, merge, remove};
 use super::wanted::Wanted;
 
 fn entry() -> Map<String, Value> {
@@ -101,6 +101,19 @@ fn an_existing_server_keeps_its_other_settings() {
     let lacking = "{\n      \"env\": {}, // mine\n    }";
     let whole = "{\n      \"env\": {}, // mine\n      \"command\": \"lockgate\",\n      \"args\": [\"serve\", \"--root\", \".\"],\n    }";
     assert_eq!(merged(&config(lacking)), Ok(MergeResult::Replaced(config(whole), (3, 5))));
+}
+
+#[test]
+fn an_existing_server_is_found_with_its_place() {
+    const PATH: [&str; 2] = ["mcpServers", "lockgate"];
+    let text = "\u{feff}{\n  \"mcpServers\": {\n    \"lockgate\": {\"command\": \"x\"} // mine\n  }\n}";
+    let found = find(text, &PATH).unwrap().unwrap();
+    assert_eq!((Value::Object(found.fields), found.at), (json!({"command": "x"}), (3, 5)));
+    for text in ["", "{}", "{\"mcpServers\": {\"other\": {}}}"] {
+        assert_eq!(find(text, &PATH), Ok(None), "{text}");
+    }
+    let error = find("{\"mcpServers\": {\"lockgate\": 1}}", &PATH).unwrap_err();
+    assert_eq!((error.problem.as_str(), error.at), ("`lockgate` is not an object", (1, 29)));
 }
 
 #[test]

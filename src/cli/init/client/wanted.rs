@@ -2,6 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+/// The keys of a server's program and its arguments.
+const PROGRAM: [&str; 2] = ["command", "args"];
+
 /// A part of a configuration that `lockgate init` adds. Its place is a path of names from the root object.
 #[derive(Debug, Clone)]
 pub(super) enum Wanted {
@@ -31,6 +34,62 @@ impl Wanted {
             Wanted::Object { fields, .. } => json!(fields),
             Wanted::Value { value, .. } | Wanted::Default { value, .. } => value.clone(),
             Wanted::Element { value, .. } => json!([value]),
+        }
+    }
+}
+
+/// Returns true if an existing server has the same program and arguments as the one that `init` adds, whatever its
+/// toolsets. Other keys do not matter.
+pub(super) fn is_same_server(fields: &Map<String, Value>, existing: &Map<String, Value>) -> bool {
+    let (own, existing) = (words(fields), words(existing));
+    match existing.strip_prefix(own.as_slice()) {
+        Some([]) => true,
+        Some([option, list]) => option.as_str() == Some("--tools") && list.is_string(),
+        Some(_) | None => false,
+    }
+}
+
+/// Returns the program of a server and its arguments.
+fn words(fields: &Map<String, Value>) -> Vec<&Value> {
+    let values = PROGRAM.iter().filter_map(|name| fields.get(*name));
+    values
+        .flat_map(|value| value.as_array().map_or_else(|| vec![value], |items| items.iter().collect()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(value: Value) -> Map<String, Value> {
+        let Value::Object(fields) = value else { panic!() };
+        fields
+    }
+
+    #[test]
+    fn a_server_is_known_by_its_program_and_arguments() {
+        let plain = object(json!({"command": "lockgate", "args": ["serve", "--root", "."]}));
+        let list = object(json!({"type": "local", "command": ["lockgate", "serve"]}));
+        for (fields, existing, expected) in [
+            (&plain, json!({"args": ["serve", "--root", "."], "command": "lockgate", "env": {}}), true),
+            (
+                &plain,
+                json!({"command": "lockgate", "args": ["serve", "--root", ".", "--tools", "all"]}),
+                true,
+            ),
+            (
+                &plain,
+                json!({"command": "lockgate", "args": ["serve", "--root", ".", "--trust", "all"]}),
+                false,
+            ),
+            (&plain, json!({"command": "lockgate", "args": ["serve", "--root", ".", "--tools"]}), false),
+            (&plain, json!({"command": "lockgate", "args": ["serve"]}), false),
+            (&plain, json!({"command": "/opt/lockgate", "args": ["serve", "--root", "."]}), false),
+            (&plain, json!({"env": {}}), false),
+            (&list, json!({"command": ["lockgate", "serve"], "enabled": false}), true),
+            (&list, json!({"type": "local", "command": ["lockgate", "check"]}), false),
+        ] {
+            assert_eq!(is_same_server(fields, &object(existing.clone())), expected, "{existing}");
         }
     }
 }

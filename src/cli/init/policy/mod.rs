@@ -93,7 +93,9 @@ fn new_outcome(project: &ProjectFiles<'_>, choices: &Choices) -> InitOutcome {
     outcome.extra_fields.push(("languages", json!(languages)));
     outcome.extra_fields.push(("gates", json!(choices.all().map(choice_json).collect::<Vec<_>>())));
     let next = |what: &str, why: &str| (what.to_owned(), why.to_owned());
-    if choices.proposed().next().is_some() {
+    if choices.proposed().next().is_none() {
+        outcome.found.push("no tool to propose, so only the built-in gates judge edits".to_owned());
+    } else {
         outcome.next.push(next("lockgate gates doctor", "tests each of these tools on this machine"));
         outcome.next.push(next(
             "lockgate trust",

@@ -80,6 +80,20 @@ fn a_hook_that_a_person_moved_is_found() {
 }
 
 #[test]
+fn the_owner_of_the_hooks_of_all_events_is_found() {
+    let object = |value: Value| value.as_object().cloned().unwrap();
+    let (own, other) = (group("lockgate hook"), group("./check"));
+    for (events, expected) in [
+        (json!({"PreToolUse": [own], "PostToolUse": [own, own], "enabled": false}), Owner::Own),
+        (json!({"PreToolUse": [own], "Stop": [other]}), Owner::Mixed),
+        (json!({"PreToolUse": [other]}), Owner::Other),
+        (json!({"PreToolUse": []}), Owner::Own),
+    ] {
+        assert_eq!(Owner::from_events(&object(events.clone())), expected, "{events}");
+    }
+}
+
+#[test]
 fn scalars_of_a_list_and_single_values_are_added_and_cut() {
     let deny = |tool: &str| Wanted::Element { path: vec!["permissions", "deny"], value: json!(tool) };
     let wanted = [deny("Edit"), deny("Write")];
