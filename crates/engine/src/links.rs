@@ -15,9 +15,7 @@ use lockgate_checks::{DeadLinks, LostTarget, PageLink, Watch, links, lost_anchor
 use lockgate_edit::Edit;
 use lockgate_error::Error;
 use lockgate_policy::{GateKind, Language, PatternRules, Profile, Rule, language_named};
-use lockgate_store::{
-    Clock, FileLocation, Hidden, MatchReach, SearchBounds, SearchClock, SearchPattern, SearchTarget,
-};
+use lockgate_store::{Clock, FileLocation, Hidden, MatchReach, SearchBounds, SearchPattern, SearchTarget};
 use lockgate_text::{Buffer, Hints};
 
 /// The most pages that are read for links.
@@ -59,17 +57,6 @@ impl<'a> AuditedPage<'a> {
         let lost = before.map_or_else(Vec::new, |before| lost_anchors(before, text));
         AuditedPage { place, text, lost }
     }
-}
-
-/// Connects the search to the call that waits for it.
-struct LinkSearchWatch<'w>(&'w Watch);
-
-impl SearchClock for LinkSearchWatch<'_> {
-    fn is_cancelled(&self) -> bool {
-        self.0.cancelled()
-    }
-
-    fn report(&self, _done: usize, _of: usize) {}
 }
 
 /// The language of Markdown pages.
@@ -190,7 +177,7 @@ impl Services {
     ) -> Result<Vec<Page>, Error> {
         let mut pages = Vec::new();
         let mut remaining = MAX_BYTES;
-        let waiting = LinkSearchWatch(watch);
+        let waiting = || watch.cancelled();
         let clock = Clock::new(Instant::now() + TIMEOUT, &waiting);
         let mut mentions: BTreeMap<&Path, Vec<String>> = BTreeMap::new();
         for place in files {

@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::checked_file::CheckedFile;
-use lockgate_checks::{Finding, Severity};
+use lockgate_checks::Finding;
 
 /// The properties that are equal for the same finding in different verdicts.
 #[derive(PartialEq, Eq, Hash)]
@@ -19,28 +19,18 @@ struct FindingKey {
     message: String,
 }
 
-/// The combined properties of a finding over all verdicts that report it.
-#[derive(Clone, Copy)]
-struct MergedFinding {
-    severity: Severity,
-    is_new: bool,
-    is_counted: bool,
-    is_blocking: bool,
-}
-
 /// Removes duplicate findings. Each is kept with the file that it is about, if that file was judged and has
 /// it too.
 pub(super) fn merge(files: &mut [CheckedFile]) {
-    let (mut own, mut elsewhere): (HashSet<FindingKey>, HashMap<FindingKey, MergedFinding>) =
-        Default::default();
+    let (mut own, mut elsewhere): (HashSet<FindingKey>, HashMap<FindingKey, Finding>) = Default::default();
     for (file, finding) in
         files.iter().flat_map(|file| file.verdict.findings.iter().map(move |it| (file, it)))
     {
-        let (key, merged) = (key(file, finding), MergedFinding::from_finding(finding));
+        let key = key(file, finding);
         if finding.elsewhere.is_none() {
             own.insert(key);
         } else {
-            elsewhere.entry(key).and_modify(|known| *known = known.merge_with(merged)).or_insert(merged);
+            elsewhere.entry(key).and_modify(|known| raise(known, finding)).or_insert_with(|| finding.clone());
         }
     }
     let mut reported: HashSet<FindingKey> = HashSet::new();
@@ -50,7 +40,7 @@ pub(super) fn merge(files: &mut [CheckedFile]) {
         file.verdict.findings.retain_mut(|finding| {
             let Some(key) = keys.next() else { return true };
             if let Some(known) = elsewhere.get(&key) {
-                known.mark(finding);
+                raise(finding, known);
             }
             finding.elsewhere.is_none() || (!own.contains(&key) && reported.insert(key))
         });
@@ -70,28 +60,12 @@ fn key(file: &CheckedFile, finding: &Finding) -> FindingKey {
     }
 }
 
-impl MergedFinding {
-    fn from_finding(finding: &Finding) -> MergedFinding {
-        let Finding { severity, fresh: is_new, counts: is_counted, blocking: is_blocking, .. } = *finding;
-        MergedFinding { severity, is_new, is_counted, is_blocking }
-    }
-
-    fn merge_with(self, other: MergedFinding) -> MergedFinding {
-        MergedFinding {
-            severity: self.severity.min(other.severity),
-            is_new: self.is_new || other.is_new,
-            is_counted: self.is_counted || other.is_counted,
-            is_blocking: self.is_blocking || other.is_blocking,
-        }
-    }
-
-    /// Raises a finding to the highest severity that any verdict gives it.
-    fn mark(self, finding: &mut Finding) {
-        let MergedFinding { severity, is_new: fresh, is_counted: counts, is_blocking: blocking } =
-            self.merge_with(MergedFinding::from_finding(finding));
-        (finding.severity, finding.fresh, finding.counts, finding.blocking) =
-            (severity, fresh, counts, blocking);
-    }
+/// Raises a finding to the highest severity that one of two verdicts gives it.
+fn raise(finding: &mut Finding, other: &Finding) {
+    finding.severity = finding.severity.min(other.severity);
+    finding.fresh |= other.fresh;
+    finding.counts |= other.counts;
+    finding.blocking |= other.blocking;
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use rmcp::model::CallToolResponse;
 
-use crate::answer::RevertedEdit;
 use lockgate_checks::Watch;
 use lockgate_engine::Report;
 use lockgate_error::Error;
@@ -54,14 +53,14 @@ impl CallMetrics {
         }
     }
 
-    pub(super) fn edited<T: Edited>(&self, result: &Result<T, Error>) {
+    /// Reports the result of a call that edits.
+    pub(super) fn edited(&self, result: Result<&[Report], &Error>) {
         let Some(sink) = &self.sink else { return };
         match result {
-            Ok(edits) => match edits.reports() {
-                Ok(reports) => reports.iter().for_each(|report| sink.reported(self.tool, report)),
-                Err(error) => self.refused(error),
-            },
-            Err(error) => self.refused(error),
+            Ok(reports) => reports.iter().for_each(|report| sink.reported(self.tool, report)),
+            // A question does not end a call.
+            Err(error) if error.question.is_some() => {}
+            Err(error) => sink.refused(self.tool, error),
         }
     }
 
@@ -71,36 +70,5 @@ impl CallMetrics {
             Some(sink) => watch.with_lock_waits(Box::new(move |time| sink.waited(time))),
             None => watch,
         }
-    }
-
-    fn refused(&self, error: &Error) {
-        // A question does not end a call.
-        if let (Some(sink), None) = (&self.sink, &error.question) {
-            sink.refused(self.tool, error);
-        }
-    }
-}
-
-/// The result of an edit.
-pub(super) trait Edited {
-    /// Returns the reports, or the reason why there are none.
-    fn reports(&self) -> Result<&[Report], &Error>;
-}
-
-impl Edited for Report {
-    fn reports(&self) -> Result<&[Report], &Error> {
-        Ok(std::slice::from_ref(self))
-    }
-}
-
-impl Edited for Vec<Report> {
-    fn reports(&self) -> Result<&[Report], &Error> {
-        Ok(self)
-    }
-}
-
-impl Edited for (Result<Vec<Report>, Error>, RevertedEdit) {
-    fn reports(&self) -> Result<&[Report], &Error> {
-        self.0.as_deref()
     }
 }

@@ -10,7 +10,6 @@ use tokio::task::{JoinError, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
 use super::call_context::{CallContext, Context};
-use super::metrics::Edited;
 use super::progress::watch;
 use crate::answer::{self, ResponseOptions};
 use crate::revert;
@@ -92,12 +91,9 @@ async fn read(
     call_context: &CallContext,
     context: &Context,
 ) -> ToolOutcome {
-    let reply = watched(call_context, context, |workspace, watch| call.run(workspace, watch)).await;
-    let reply = reply.map_err(|failure| match failure {
-        CallFailure::Rejected(error) => options.profile.rename_error_field(error),
-        CallFailure::Stopped(error) => call_failed(&error),
-    });
-    match reply {
+    let reply =
+        watched(call_context, context, call_failed, |workspace, watch| call.run(workspace, watch)).await;
+    match reply.map_err(|error| options.profile.rename_error_field(error)) {
         Ok(ReadReply { size, render }) => {
             ToolOutcome { options, question: None, reply: render, rendering: Rendering::of_size(size) }
         }
@@ -128,6 +124,7 @@ async fn edit(
     let mut edited =
         write(call_context, context, |workspace, watch| async move { workspace.edit(request, watch).await })
             .await;
+    call_context.metrics.edited(edited.as_ref().map(std::slice::from_ref));
     let question = take_confirmation(&mut edited);
     let edited = edited.map_err(|error| options.profile.rename_error_field(error));
     let rendering = Rendering::of_size(edited.as_ref().ok().map(|report| report.size()));
@@ -155,6 +152,7 @@ async fn edit_all(
             |workspace, watch| async move { workspace.edit_all(requests, watch).await },
         )
         .await;
+    call_context.metrics.edited(edited.as_deref());
     let question = take_confirmation(&mut edited);
     ToolOutcome {
         options,
@@ -176,13 +174,17 @@ async fn revert(
     });
     match reverted.await {
         Ok((mut reports, reverted)) => {
+            call_context.metrics.edited(reports.as_deref());
             let question = take_confirmation(&mut reports);
             let reply = Box::new(move |options: &ResponseOptions| {
                 answer::render_revert(&reports, &reverted, options)
             });
             ToolOutcome { options, question, reply, rendering: Rendering::Blocking }
         }
-        Err(error) => rejected(error, options),
+        Err(error) => {
+            call_context.metrics.edited(Err(&error));
+            rejected(error, options)
+        }
     }
 }
 
@@ -198,31 +200,19 @@ async fn write<T, F>(
     operation: impl FnOnce(Arc<Workspace>, Watch) -> F,
 ) -> Result<T, Error>
 where
-    T: Edited + Send + 'static,
+    T: Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
 {
-    let result = watched(call_context, context, operation).await.map_err(|failure| match failure {
-        CallFailure::Rejected(error) => error,
-        CallFailure::Stopped(error) => call_failed(&error).with_unknown_disk(),
-    });
-    call_context.metrics.edited(&result);
-    result
+    watched(call_context, context, |error| call_failed(error).with_unknown_disk(), operation).await
 }
 
-/// The reason why an operation has no result.
-enum CallFailure {
-    /// The operation was rejected.
-    Rejected(Error),
-    /// The operation stopped before it had a result.
-    Stopped(JoinError),
-}
-
-/// Runs an operation with a watch until it is done.
+/// Runs an operation with a watch until it is done; `stopped` makes the error if it stops before it has a result.
 async fn watched<T, F>(
     call_context: &CallContext,
     context: &Context,
+    stopped: impl FnOnce(&JoinError) -> Error,
     operation: impl FnOnce(Arc<Workspace>, Watch) -> F,
-) -> Result<T, CallFailure>
+) -> Result<T, Error>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
@@ -236,7 +226,7 @@ where
         both = async { tokio::join!(operation, progress.send_all()) } => both,
         never = cancel_after_stop(ended, call_context.stop.clone()) => match never {},
     };
-    result.map_err(CallFailure::Stopped)?.map_err(CallFailure::Rejected)
+    result.unwrap_or_else(|error| Err(stopped(&error)))
 }
 
 /// Time for a call to finish after the server is stopped; most edits are written within it.

@@ -10,10 +10,22 @@ const STEP: usize = 1000;
 /// The caller of a search: it can cancel and receives progress.
 pub trait SearchClock: Sync {
     /// True if the caller no longer waits.
-    fn is_cancelled(&self) -> bool;
+    fn is_cancelled(&self) -> bool {
+        false
+    }
 
     /// Receives the number of files that are done, and of those found so far.
-    fn report(&self, done: usize, of: usize);
+    fn report(&self, _done: usize, _of: usize) {}
+}
+
+/// A caller that waits for the end.
+impl SearchClock for () {}
+
+/// A caller that no longer waits once the function returns true.
+impl<F: Fn() -> bool + Sync> SearchClock for F {
+    fn is_cancelled(&self) -> bool {
+        self()
+    }
 }
 
 /// The deadline and the progress of a search.

@@ -193,29 +193,16 @@ fn around(text: &[u8], matched: Range<usize>) -> Range<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{
-        clock::SearchClock,
-        engine::{LITTLE, MatchReach},
-    };
+    use super::super::engine::{LITTLE, MatchReach};
     use super::*;
     use proptest::prelude::*;
-
-    struct Nobody;
-
-    impl SearchClock for Nobody {
-        fn is_cancelled(&self) -> bool {
-            false
-        }
-
-        fn report(&self, _: usize, _: usize) {}
-    }
 
     fn pattern(text: &str) -> SearchPattern {
         SearchPattern::new(text, MatchReach::Line).unwrap()
     }
 
     fn lines(pattern: &SearchPattern, text: &str, piece: usize) -> Vec<String> {
-        let clock = Clock::new(Instant::now() + Duration::from_secs(600), &Nobody);
+        let clock = Clock::new(Instant::now() + Duration::from_secs(600), &());
         let [light, heavy] = [0, LITTLE].map(|searched| {
             let mut found = Vec::new();
             let end =
@@ -273,7 +260,7 @@ mod tests {
         for (text, expected) in
             [("x\n".repeat(3 << 20), SearchEnd::Late), ("x".repeat(6 << 20), SearchEnd::Slow)]
         {
-            let clock = Clock::new(Instant::now() + Duration::from_millis(100), &Nobody);
+            let clock = Clock::new(Instant::now() + Duration::from_millis(100), &());
             let end = Finder::new(&slow).each(text.as_bytes(), &clock, |_| ControlFlow::Continue(()));
             assert_eq!(end, expected);
         }

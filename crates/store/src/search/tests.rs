@@ -10,27 +10,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-struct Nobody;
-
-impl SearchClock for Nobody {
-    fn is_cancelled(&self) -> bool {
-        false
-    }
-
-    fn report(&self, _: usize, _: usize) {}
-}
-
-/// Somebody who has left before the work began.
-struct Gone;
-
-impl SearchClock for Gone {
-    fn is_cancelled(&self) -> bool {
-        true
-    }
-
-    fn report(&self, _: usize, _: usize) {}
-}
-
 fn clock(waiting: &dyn SearchClock) -> Clock<'_> {
     Clock::new(Instant::now() + Duration::from_secs(600), waiting)
 }
@@ -63,7 +42,7 @@ impl Fixture {
         else {
             panic!("{path} is a file")
         };
-        let clock = clock(&Nobody);
+        let clock = clock(&());
         let found =
             self.files.find(&below, hidden, SearchLimits { most: 1000, largest: 1 << 20, clock: &clock });
         found.files.into_iter().map(|(place, _)| place.shown().to_owned()).collect()
@@ -71,7 +50,7 @@ impl Fixture {
 
     fn hits(&self, pattern: &str, most: usize) -> Hits {
         let SearchTarget::Roots(below) = self.files.search_target(None).unwrap() else { panic!() };
-        let (pattern, clock) = (SearchPattern::new(pattern, MatchReach::Line).unwrap(), clock(&Nobody));
+        let (pattern, clock) = (SearchPattern::new(pattern, MatchReach::Line).unwrap(), clock(&()));
         self.files.search(
             &below,
             &pattern,
@@ -185,7 +164,7 @@ fn a_glob_finds_files_and_what_stands_there_comes_first() {
 fn a_beginning_of_a_path_is_one() {
     let fixture =
         Fixture::new(&[("src/main.rs", ""), ("src/map.rs", ""), ("src/other.rs", ""), ("srcs/a", "")]);
-    let clock = clock(&Nobody);
+    let clock = clock(&());
     let bounds = SearchLimits { most: 2, largest: 1, clock: &clock };
     for (path, expected, is_cut) in [
         ("src/ma", &["src/main.rs", "src/map.rs"][..], false),
@@ -206,8 +185,8 @@ fn a_search_that_nobody_waits_for_ends() {
     let fixture = Fixture::new(&[("a", "needle\n")]);
     let SearchTarget::Roots(below) = fixture.files.search_target(None).unwrap() else { panic!() };
     let pattern = SearchPattern::new("needle", MatchReach::Line).unwrap();
-    let late = Clock::new(Instant::now(), &Nobody);
-    for clock in [clock(&Gone), late] {
+    let late = Clock::new(Instant::now(), &());
+    for clock in [clock(&|| true), late] {
         let bounds = SearchLimits { most: 9, largest: 9, clock: &clock };
         assert_eq!(fixture.files.search(&below, &pattern, Hidden::Included, bounds).total, 0);
         assert!(clock.is_stopped());

@@ -10,7 +10,7 @@ use lockgate_context::{ProjectSummary, project, reads};
 use lockgate_edit::request::EntityKind;
 use lockgate_error::Error;
 use lockgate_policy::language_of;
-use lockgate_store::{Clock, FileFingerprint, FileList, FileLocation, Hidden, SearchBounds, SearchClock};
+use lockgate_store::{Clock, FileFingerprint, FileList, FileLocation, Hidden, SearchBounds};
 
 /// The most files that are listed and indexed, and the most bytes of all indexed files.
 const MAX_FILES: usize = 200_000;
@@ -31,23 +31,13 @@ pub(super) struct WorkspaceFiles {
     notes: Vec<String>,
 }
 
-/// Reports the files that are read to the caller, but not those that are only found.
-struct ReadListener<'w>(&'w Watch);
-
-impl SearchClock for ReadListener<'_> {
-    fn is_cancelled(&self) -> bool {
-        self.0.cancelled()
-    }
-
-    fn report(&self, _: usize, _: usize) {}
-}
-
 impl Services {
     /// Lists the files, without ignored, hidden and protected ones.
     ///
     /// Errors: `INTERNAL` if the caller has gone.
     pub(super) fn survey_all(&self, watch: &Watch) -> Result<WorkspaceFiles, Error> {
-        let caller = ReadListener(watch);
+        // The caller sees the progress of reading the files, not of finding them.
+        let caller = || watch.cancelled();
         let clock = Clock::new(Instant::now() + TIMEOUT, &caller);
         let bounds = SearchBounds { most: MAX_FILES, largest: MAX_FILE_BYTES, clock: &clock };
         let file_list = self.store.files.survey(&self.store.files.with_prefix("")?, Hidden::Excluded, bounds);

@@ -95,7 +95,7 @@ fn a_root_within_another_is_walked_once() {
         write(&top.join(path), "needle\n");
     }
     let files = Files::open(&[top.clone(), top.join("inner")]).unwrap();
-    let clock = clock(&Nobody);
+    let clock = clock(&());
     let bounds = SearchLimits { most: 100, largest: 1 << 20, clock: &clock };
     let names = |path: Option<&str>| -> Vec<String> {
         let SearchTarget::Roots(below) = files.search_target(path).unwrap() else { panic!() };

@@ -16,7 +16,7 @@ fn the_rules_of_a_repository_above_a_root_count_and_others_do_not() {
     let names = || {
         let files = Files::open(&[top.join("outer/repository/sub/root")]).unwrap();
         let SearchTarget::Roots(below) = files.search_target(None).unwrap() else { panic!() };
-        let clock = clock(&Nobody);
+        let clock = clock(&());
         let found = files.find(&below, Hidden::Excluded, SearchLimits { most: 9, largest: 9, clock: &clock });
         found.files.iter().map(|(place, _)| place.shown().to_owned()).collect::<Vec<_>>()
     };
