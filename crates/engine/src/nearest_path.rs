@@ -6,24 +6,13 @@ use super::services::Services;
 use lockgate_edit::Edit;
 use lockgate_edit::request::{Request, Target};
 use lockgate_error::{Code, Error, NextCall};
-use lockgate_store::{Clock, Hidden, SearchClock};
+use lockgate_store::{Clock, Hidden};
 use lockgate_text::nearest;
 
 /// The time limit for finding files.
 const TIMEOUT: Duration = Duration::from_millis(300);
 /// The maximum number of files that are compared.
 const MAX_FILES: usize = 20_000;
-
-/// Lets a search run until its deadline.
-struct Unwatched;
-
-impl SearchClock for Unwatched {
-    fn is_cancelled(&self) -> bool {
-        false
-    }
-
-    fn report(&self, _: usize, _: usize) {}
-}
 
 impl Services {
     /// Adds the path that was probably meant to an error about one of these requests.
@@ -34,10 +23,16 @@ impl Services {
             _ => *at == entry,
         };
         let request = requests.iter().enumerate().find(names_entry).map(|(_, request)| request);
-        match request.map(|request| &request.target) {
+        let mut error = match request.map(|request| &request.target) {
             Some(Target::File(path)) => self.with_nearest_path(path, error),
-            Some(Target::Entity(_)) | None => error,
+            Some(Target::Entity(_)) | None => return error,
+        };
+        // The same call would replace or remove another file, which only the caller can want.
+        let is_other_path = matches!(error.next.as_deref(), Some(NextCall::Path { .. }));
+        if is_other_path && request.is_some_and(|request| request.edit.is_whole()) {
+            error.next = None;
         }
+        error
     }
 
     /// Adds the path that was probably meant to an error about a path.
@@ -81,7 +76,7 @@ impl Services {
     }
 
     fn has_files(&self, folder: &str) -> bool {
-        let clock = Clock::new(Instant::now() + TIMEOUT, &Unwatched);
+        let clock = Clock::new(Instant::now() + TIMEOUT, &());
         self.store.files.with_prefix(&format!("{folder}/")).is_ok_and(|roots| {
             !self.store.files.find(&roots, Hidden::Excluded, self.bounds(1, &clock)).files.is_empty()
         })
@@ -90,7 +85,7 @@ impl Services {
     /// Returns the existing file that is most like a path: the one of the same name with the most similar folders, else
     /// one in the same folder with a similar name.
     fn nearest_path(&self, path: &str) -> Option<String> {
-        let clock = Clock::new(Instant::now() + TIMEOUT, &Unwatched);
+        let clock = Clock::new(Instant::now() + TIMEOUT, &());
         let roots = self.store.files.with_prefix("").ok()?;
         let found = self.store.files.find(&roots, Hidden::Excluded, self.bounds(MAX_FILES, &clock));
         let files: Vec<&str> = found.files.iter().map(|(place, _)| place.shown()).collect();

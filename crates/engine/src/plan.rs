@@ -139,7 +139,8 @@ fn plan_and_rebase(
     base: Option<&Buffer>,
 ) -> Result<PlannedEdit, Error> {
     let Some(base) = base else { return plan_on(&current.buffer, request, target) };
-    let rebased = rebase::rebase(plan_on(base, request, target)?, base, target, current);
+    let planned = plan_on(base, request, target).map_err(|error| about_base(error, base, current))?;
+    let rebased = rebase::rebase(planned, base, target, current);
     match (rebased, request.mode, &request.expect) {
         // A caller who names no version and wants the write in any case means the lines by number.
         (Err(error), Mode::Interactive, Expect::Anything) if error.code == Code::EditConflict => {
@@ -149,6 +150,15 @@ fn plan_and_rebase(
         }
         (rebased, ..) => rebased,
     }
+}
+
+/// Says that an error is about another version than the current one, so that its lines and texts may not be there.
+fn about_base(mut error: Error, base: &Buffer, current: &CurrentText) -> Error {
+    let version = base.version();
+    if version != current.buffer.version() {
+        error.message.push_str(&format!("; this is about version {version}, and the file has changed since"));
+    }
+    error
 }
 
 /// Plans an edit for one text. In `interactive`, a search without a match changes nothing and gives a warning.

@@ -18,11 +18,12 @@ const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 const MAX_QUOTED_CHARS: usize = 40;
 
 /// Names of one meaning, as the tools of this and of other servers have them.
-const SYNONYMS: [&[&str]; 4] = [
+const SYNONYMS: [&[&str]; 5] = [
     &["path", "file_path", "target_file", "path_prefix", "filepath", "filename", "file"],
     &["old_string", "search_context", "old_str", "old_text"],
     &["new_string", "new_content", "new_str", "new_text"],
     &["pattern", "query"],
+    &["edits", "files", "changes"],
 ];
 
 /// Reads a tool's arguments.

@@ -51,11 +51,15 @@ impl Buffer {
         self.plan(pieces.iter().map(change).collect())
     }
 
-    /// Plans the change of this file into another version of it, byte for byte.
+    /// Plans the change of this file into another version of it, byte for byte. An empty file takes the byte order mark of
+    /// the other version.
     ///
     /// Errors: `NOT_ENCODABLE` if the other version has another encoding and contains characters that this one cannot
     /// represent.
     pub fn plan_to(&self, other: &Buffer) -> Result<Plan, Error> {
+        if self.bytes().is_empty() && other.has_byte_order_mark() {
+            return self.replace_all(other.bytes());
+        }
         self.rewrite(&other.text())
     }
 
@@ -115,6 +119,15 @@ mod tests {
         assert_eq!(revised(b"\xE8\r\n", "\u{e8}\nb\n"), b"\xE8\r\nb\r\n");
         assert_eq!(revised(b"a\nb", "a\nb\n"), b"a\nb\n");
         assert_eq!(revised(b"a\n", ""), b"");
+    }
+
+    #[test]
+    fn an_empty_file_takes_the_byte_order_mark_of_the_other_version() {
+        for bytes in ["\u{feff}a\r\nb".as_bytes(), b"\xFF\xFEa\0"] {
+            let other = Buffer::read(bytes.to_vec(), Hints::default()).unwrap();
+            let plan = Buffer::default().plan_to(&other).unwrap();
+            assert_eq!(plan.splice(b""), bytes);
+        }
     }
 
     proptest::proptest! {

@@ -27,8 +27,8 @@ use lockgate_mcp::http::{self, Grants, Setup};
 use lockgate_mcp::rpc::{self, ServerOptions, Structured};
 use lockgate_mcp::selection::{Selection, WriteAccess};
 
-/// The environment variable of the log filter, and the default filter.
-const LOG: (&str, &str) = ("LOCKGATE_LOG", "warn");
+/// The environment variable of the log filter, and the default filter, without what rmcp says of the errors of a client.
+const LOG: (&str, &str) = ("LOCKGATE_LOG", "warn,rmcp=error");
 
 /// Time after a signal for work that no client waits for, such as a cancelled edit.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);

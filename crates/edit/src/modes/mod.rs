@@ -52,9 +52,10 @@ pub fn plan(edit: &Edit, buffer: &Buffer, context: PlanContext<'_>) -> Result<Pl
 }
 
 impl Edit {
-    /// Returns a phrase for what the edit would do to an existing file, or `None` if the edit can create the file.
-    pub const fn needs_file_to(&self) -> Option<&'static str> {
+    /// Returns a phrase for what the edit would do to an existing file, or `None` if the edit has the whole text, so that it needs no file.
+    pub fn needs_file_to(&self) -> Option<&'static str> {
         match self {
+            Edit::Several(parts) if parts.iter().any(|part| part.edit.is_whole()) => None,
             Edit::Content(_) | Edit::Restore(_) => None,
             Edit::Several(_) => Some("apply edits to"),
             Edit::Lines(_) => Some("apply line edits to"),

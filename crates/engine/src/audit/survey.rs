@@ -82,7 +82,7 @@ impl Services {
                     format!("there is no revision {base:?}: {} is not in a git repository", real.display());
                 return Err(Error::new(Code::InvalidInput, message)
                     .field("--base")
-                    .hint("leave it out to count every finding"));
+                    .hint("run it in a git repository, or leave --base out, which counts every finding"));
             }
             let audit_root =
                 AuditRoot { root, top: real, prefix: String::new(), base_label, base: CheckBase::NoBase };

@@ -32,7 +32,8 @@ pub(super) fn rebase(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Re
     let origins = pairs::origins(block);
     let renderer = LineRenderer::new(block, site, text, &origins);
     let mut output = Output::new(text, site);
-    output.begin(search.gap(0), if replace.len() == 0 { 0 } else { replace.gap(0) });
+    let (above, below) = edge_gaps(block);
+    output.begin(search.gap(0), above);
     for segment in pairs::segments(&origins, search.len()) {
         check(block, site, &segment, text)?;
         let wanted: Vec<usize> = segment.gaps(replace.len()).map(|gap| replace.gap(gap)).collect();
@@ -49,8 +50,19 @@ pub(super) fn rebase(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Re
             }
         }
     }
-    output.end(search.gap(search.len()), replace.gap(replace.len()));
+    output.end(search.gap(search.len()), below);
     Ok(output.changes())
+}
+
+/// Returns the numbers of blank lines that the replacement has above and below its other lines. If it has only blank lines,
+/// those that the search has above its lines come first.
+fn edge_gaps(Block { search, replace }: &Block<'_>) -> (usize, usize) {
+    let above = replace.gap(0);
+    if replace.len() > 0 {
+        return (above, replace.gap(replace.len()));
+    }
+    let kept = above.min(search.gap(0));
+    (kept, above - kept)
 }
 
 /// Rejects the removal of a line that differs in the file, and changes next to a line that only the file has.

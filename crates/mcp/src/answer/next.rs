@@ -88,9 +88,13 @@ impl NextStep {
             }
             NextCall::Path { path } => options.offers.current_call.as_ref().and_then(|current| {
                 let mut arguments = current.arguments.clone();
-                let fields = edit_fields(&mut arguments, entry)?;
                 let field = options.profile.names.path;
-                fields.contains_key(field).then(|| fields.insert(field.to_owned(), path.as_str().into()))?;
+                let wrong =
+                    edit_fields(&mut arguments, entry)?.insert(field.to_owned(), path.as_str().into())?;
+                // Another edit of the call may have the same wrong path.
+                let edits = arguments.get_mut("edits").and_then(Value::as_array_mut).into_iter().flatten();
+                let same = edits.filter_map(|edit| edit.get_mut(field)).filter(|other| **other == wrong);
+                same.for_each(|other| *other = path.as_str().into());
                 Some(call(current.tool, arguments))
             }),
             NextCall::History => Some(call(options.offers.tools.history?, target_fields(options))),

@@ -79,24 +79,32 @@ pub(super) fn pattern_error(search: &Search, pattern: &str, flags: Flags, window
         }
         count => {
             error.message.push_str(&format!("; as a text it occurs {}", times(count)));
-            let unset = vec!["regex", "search_flags"];
-            error
-                .hint("send it without `regex`, which makes it a pattern")
-                .with_next(NextCall::Fields { set: Vec::new(), unset })
+            as_text(error, "send it without `regex`, which makes it a pattern".to_owned(), &search.replace)
         }
     }
 }
 
 /// Adds the edit with the pattern as a text to an error about the pattern, if it occurs as such.
-pub(super) fn text_error(error: Error, pattern: &str, window: &Window<'_>) -> Error {
+pub(super) fn text_error(error: Error, pattern: &str, replace: &str, window: &Window<'_>) -> Error {
     let count = exact::occurrences(window.buffer.view(), window.bytes(), pattern).take(100).count();
     if count == 0 {
         return error;
     }
-    let (times, unset) = (times(count), vec!["regex", "search_flags"]);
-    error
-        .hint(format!("as a text it occurs {times}; send it without `regex`, which makes it a pattern"))
-        .with_next(NextCall::Fields { set: Vec::new(), unset })
+    let times = times(count);
+    as_text(
+        error,
+        format!("as a text it occurs {times}; send it without `regex`, which makes it a pattern"),
+        replace,
+    )
+}
+
+/// Proposes the call with the pattern as a text. A replacement with backslashes is a template, which means something else as a
+/// text: then only the hint is given.
+fn as_text(error: Error, hint: String, replace: &str) -> Error {
+    if replace.contains('\\') {
+        return error.hint(format!("{hint}, and write the replacement without escapes"));
+    }
+    error.hint(hint).with_next(NextCall::Fields { set: Vec::new(), unset: vec!["regex", "search_flags"] })
 }
 
 fn times(count: usize) -> String {
@@ -108,7 +116,8 @@ fn matches(pattern: &str, flags: Flags, window: &Window<'_>, budget: &mut StepBu
     let pattern = Pattern::compile(pattern, flags).ok()?;
     let template = ReplacementTemplate::parse("", &pattern).ok()?;
     let found = pattern.replace(window.buffer.view(), window.bytes(), &template, None, budget).ok()?;
-    Some(found.len()).filter(|count| *count > 0)
+    let count = found.iter().filter(|one| window.has_match(one.span.start)).count();
+    Some(count).filter(|count| *count > 0)
 }
 
 /// Returns the error for a block without a match.

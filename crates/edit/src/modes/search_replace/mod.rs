@@ -50,17 +50,16 @@ fn plan_matches(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> R
     let window = Window::new(search, buffer, context)?;
     match (&search.needle, search.occurrences) {
         (Needle::Regex { pattern: pattern_text, flags }, _) => {
-            let pattern = Pattern::compile(pattern_text, *flags)
-                .map_err(|error| missing::text_error(pattern_error(error), pattern_text, &window))?;
+            let pattern = Pattern::compile(pattern_text, *flags).map_err(|error| {
+                missing::text_error(pattern_error(error), pattern_text, &search.replace, &window)
+            })?;
             let template = ReplacementTemplate::parse(&search.replace, &pattern).map_err(pattern_error)?;
             let (count, budget) =
                 (NonZeroUsize::new(most(search)), &mut StepBudget::new(context.limits.steps));
             let mut found = pattern
                 .replace(buffer.view(), window.bytes(), &template, count, budget)
                 .map_err(pattern_error)?;
-            // The line that begins behind the last line end of a window is not part of the window.
-            let end = window.bytes().end;
-            let inside = |one: &Replacement| one.span.start < end || end == buffer.view().len();
+            let inside = |one: &Replacement| window.has_match(one.span.start);
             found.retain(&inside);
             if found.is_empty() {
                 return Err(missing::pattern_error(search, pattern_text, *flags, &window));

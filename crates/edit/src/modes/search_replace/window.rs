@@ -66,6 +66,13 @@ impl<'a> Window<'a> {
         error.with_next_if(unset)
     }
 
+    /// True if a match of the search may begin at this byte: the line that begins behind the last line end of the window is
+    /// not part of it.
+    pub(super) fn has_match(&self, start: usize) -> bool {
+        let end = self.bytes().end;
+        start < end || end == self.buffer.view().len()
+    }
+
     fn narrow_to_symbol(self, search: &Search, symbol: &str) -> Result<Window<'a>, Error> {
         let Some(outline) = self.outline() else {
             let language = self.context.language.unwrap_or("an unknown language");
