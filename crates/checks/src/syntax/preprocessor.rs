@@ -60,15 +60,29 @@ pub(super) fn pieces<'t>(text: &'t str, see: &mut dyn FnMut(BracketPiece<'t>)) {
     }
 }
 
-/// True if the body of a macro has unmatched braces, so that a use of the macro opens or closes a brace.
-pub(super) fn has_macro_with_unmatched_brace(text: &str) -> bool {
-    let mut is_found = false;
-    pieces(text, &mut |piece| {
-        if let BracketPiece::Directive(directive, _) = piece {
-            is_found |= directive.starts_with("define") && brace_balance(directive) != 0;
-        }
-    });
-    is_found
+/// The braces that the macros of a text have in excess, so that a use of one opens or closes a brace.
+#[derive(Debug, Default)]
+pub(super) struct MacroBraces {
+    /// A macro has more opening than closing braces.
+    pub(super) opening: bool,
+    /// A macro has more closing than opening braces.
+    pub(super) closing: bool,
+}
+
+impl MacroBraces {
+    pub(super) fn of(text: &str) -> MacroBraces {
+        let mut braces = MacroBraces::default();
+        pieces(text, &mut |piece| {
+            if let BracketPiece::Directive(directive, _) = piece
+                && directive.starts_with("define")
+            {
+                let balance = brace_balance(directive);
+                braces.opening |= balance > 0;
+                braces.closing |= balance < 0;
+            }
+        });
+        braces
+    }
 }
 
 /// Returns the number of opening minus closing braces outside of comments and literals.

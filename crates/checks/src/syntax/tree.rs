@@ -15,7 +15,7 @@ use super::cause::BracketPairs;
 use super::fault::{MAX_ACCEPTED_FAULTS, SyntaxFault};
 use super::parse::{ParseFailure, TOO_DEEP};
 use super::parts;
-use super::preprocessor;
+use super::preprocessor::{self, MacroBraces};
 use super::shell;
 use super::shell_words;
 use super::table::{Credit, GrammarTrust, LanguageParsers};
@@ -237,14 +237,13 @@ impl TreeWalk<'_> {
         if self.credit.trust != GrammarTrust::Whole {
             let text = self.text;
             // A use of such a macro is a brace that is not in the text.
-            let are_braces_doubtful = self.credit.preprocessor
-                && !self.survey.brackets.lone.is_empty()
-                && preprocessor::has_macro_with_unmatched_brace(text);
+            let is_doubtful = self.credit.preprocessor && !self.survey.brackets.lone.is_empty();
+            let macros = if is_doubtful { MacroBraces::of(text) } else { MacroBraces::default() };
             let lone = |&at: &usize| {
-                let is_brace = matches!(text.as_bytes().get(at), Some(b'{' | b'}'));
-                let belief = match are_braces_doubtful && is_brace {
-                    true => Belief::Doubtful,
-                    false => Belief::Certain,
+                let belief = match text.as_bytes().get(at) {
+                    Some(b'{') if macros.closing => Belief::Doubtful,
+                    Some(b'}') if macros.opening => Belief::Doubtful,
+                    Some(_) | None => Belief::Certain,
                 };
                 SyntaxFault { belief, ..SyntaxFault::new(at, at + 1, lone_bracket(text, at)) }
             };
