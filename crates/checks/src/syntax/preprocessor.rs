@@ -70,7 +70,8 @@ pub(super) struct MacroBraces {
 }
 
 impl MacroBraces {
-    pub(super) fn of(text: &str) -> MacroBraces {
+    /// Returns the excess braces of the macros that a text defines.
+    pub(super) fn in_text(text: &str) -> MacroBraces {
         let mut braces = MacroBraces::default();
         pieces(text, &mut |piece| {
             if let BracketPiece::Directive(directive, _) = piece

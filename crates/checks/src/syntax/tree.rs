@@ -238,7 +238,7 @@ impl TreeWalk<'_> {
             let text = self.text;
             // A use of such a macro is a brace that is not in the text.
             let is_doubtful = self.credit.preprocessor && !self.survey.brackets.lone.is_empty();
-            let macros = if is_doubtful { MacroBraces::of(text) } else { MacroBraces::default() };
+            let macros = if is_doubtful { MacroBraces::in_text(text) } else { MacroBraces::default() };
             let lone = |&at: &usize| {
                 let belief = match text.as_bytes().get(at) {
                     Some(b'{') if macros.closing => Belief::Doubtful,
