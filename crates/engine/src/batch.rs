@@ -59,6 +59,14 @@ impl Batch {
         }
     }
 
+    /// Returns true if the call has only one edit.
+    pub(super) fn has_one_edit(&self) -> bool {
+        match self.requests.as_slice() {
+            [Request { edit: Edit::Several(parts), .. }] => parts.len() == 1,
+            requests => requests.len() == 1,
+        }
+    }
+
     /// Returns the metadata of the call for the journal.
     pub(super) fn edit_meta(&self, gates: String) -> EditMeta {
         let request::Author { tool, name, confirmation_id: _ } =

@@ -39,17 +39,24 @@ pub(super) enum LockOutcome {
     Acquired(HeldLocks),
     /// Another call holds one of these locks.
     Busy(Vec<LockKey>),
+    /// A folder of a target was made since it was resolved. Its lock has another key now.
+    Outdated,
 }
 
 /// Takes the locks of the targets, unless `held` already has these, and maybe others.
 pub(super) fn lock(services: &Services, targets: &[ResolvedTarget], held: Option<HeldLocks>) -> LockOutcome {
     let keys = keys(targets);
-    if let Some(held) = held.filter(|held| keys.iter().all(|key| held.keys.contains(key))) {
-        return LockOutcome::Acquired(held);
-    }
-    match services.locks.try_hold(&keys) {
-        Some(guard) => LockOutcome::Acquired(HeldLocks { keys, guard }),
-        None => LockOutcome::Busy(keys),
+    let locks = match held.filter(|held| keys.iter().all(|key| held.keys.contains(key))) {
+        Some(held) => held,
+        None => match services.locks.try_hold(&keys) {
+            Some(guard) => HeldLocks { keys, guard },
+            None => return LockOutcome::Busy(keys),
+        },
+    };
+    if targets.iter().all(|target| target.place.has_same_key(&services.store)) {
+        LockOutcome::Acquired(locks)
+    } else {
+        LockOutcome::Outdated
     }
 }
 
@@ -70,4 +77,25 @@ pub(super) async fn wait(
 
 fn keys(targets: &[ResolvedTarget]) -> Vec<LockKey> {
     targets.iter().map(|target| target.place.key()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Workspace;
+    use crate::resolve::resolve_target;
+    use lockgate_edit::request::Target;
+
+    #[test]
+    fn a_lock_does_not_count_if_a_folder_of_the_file_was_made_meanwhile() {
+        let root = tempfile::tempdir().unwrap();
+        let services = Workspace::at(&[root.path().to_owned()]).services().unwrap();
+        let resolve = || [resolve_target(&services, &Target::File("new/a.txt".to_owned())).unwrap()];
+        let before = resolve();
+        assert!(matches!(lock(&services, &before, None), LockOutcome::Acquired(_)), "the control");
+        std::fs::create_dir(root.path().join("new")).unwrap();
+        assert_ne!(before[0].place.key(), resolve()[0].place.key());
+        assert!(matches!(lock(&services, &before, None), LockOutcome::Outdated));
+        assert!(matches!(lock(&services, &resolve(), None), LockOutcome::Acquired(_)));
+    }
 }

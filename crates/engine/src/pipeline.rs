@@ -55,8 +55,9 @@ fn attempt(
     let mut locks = match lock::lock(services, &targets, attempt.locks.take()) {
         LockOutcome::Acquired(locks) => locks,
         LockOutcome::Busy(keys) => return Ok(retry::busy(services, batch, &targets, keys, attempt)),
+        LockOutcome::Outdated => return Ok(Outcome::Again),
     };
-    if retry::needs_recovery(services, &mut targets, attempt) {
+    if retry::needs_recovery(services, &mut targets, attempt)? {
         return Ok(retry::recover(services, batch, &targets, locks, attempt));
     }
     locks.retain(&targets);
@@ -97,7 +98,7 @@ pub(super) fn drafts<'a>(
     let draft = |((request, target), current): ((&'a Request, &'a ResolvedTarget), CurrentText)| {
         guards::check(request, batch.kind, target, &current)?;
         let base = rebase::find_base(services, batch, request, target, &current)?;
-        plan::plan(request, target, current, base)
+        plan::plan(batch, request, target, current, base)
     };
     let inputs = batch.requests.iter().zip(targets).zip(texts).enumerate();
     inputs.map(|(at, input)| draft(input).map_err(|error| batch.with_edit_index(error, at))).collect()

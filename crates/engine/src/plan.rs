@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::batch::Batch;
 use super::decide::{Decision, decide};
 use super::load::CurrentText;
 use super::rebase;
@@ -51,12 +52,13 @@ impl FileDraft<'_> {
 /// Errors: those of the edit mode, `EDIT_CONFLICT` where the edit overlaps a later change, and those of
 /// [`Drafted::new`].
 pub(super) fn plan<'a>(
+    batch: &Batch,
     request: &'a Request,
     target: &'a ResolvedTarget,
     current: CurrentText,
     base: Option<Arc<Buffer>>,
 ) -> Result<FileDraft<'a>, Error> {
-    let mut planned = plan_and_rebase(request, target, &current, base.as_deref())?;
+    let mut planned = plan_and_rebase(batch, request, target, &current, base.as_deref())?;
     if request.permissions != FilePermissions::Usual && current.snapshot.is_some() {
         planned.notes.push("the permissions of the file stay: `executable` is for new files".to_owned());
     }
@@ -122,10 +124,14 @@ impl Drafted {
     /// Errors: those of [`Drafted::new`].
     pub(super) fn from_fixed(current: &CurrentText, text: &Buffer, rules: &Policy) -> Result<Drafted, Error> {
         let plan = current.buffer.plan_to(text)?;
-        let drafted = Drafted::from_plan(current, &plan, current.buffer.apply(&plan)?, rules)?;
-        if drafted.buffer.version() != text.version() {
+        let planned = current.buffer.apply(&plan)?;
+        if planned.version() != text.version() {
             return Err(Error::new(Code::Internal, "the fixed text could not be planned"));
         }
+        // The byte order mark of a new file is no part of its text.
+        let buffer =
+            if planned.has_same_encoding(text) { planned } else { text.read_other(text.bytes().to_vec())? };
+        let drafted = Drafted::from_plan(current, &plan, buffer, rules)?;
         Ok(Drafted { fix_plan: Some(plan), ..drafted })
     }
 }
@@ -133,18 +139,19 @@ impl Drafted {
 /// Plans the edit, rebased if there is a base. In `interactive` without a version, an edit that conflicts is
 /// applied to the current text by its line numbers, with a warning.
 fn plan_and_rebase(
+    batch: &Batch,
     request: &Request,
     target: &ResolvedTarget,
     current: &CurrentText,
     base: Option<&Buffer>,
 ) -> Result<PlannedEdit, Error> {
-    let Some(base) = base else { return plan_on(&current.buffer, request, target) };
-    let planned = plan_on(base, request, target).map_err(|error| about_base(error, base, current))?;
+    let Some(base) = base else { return plan_on(&current.buffer, batch, request, target) };
+    let planned = plan_on(base, batch, request, target).map_err(|error| about_base(error, base, current))?;
     let rebased = rebase::rebase(planned, base, target, current);
     match (rebased, request.mode, &request.expect) {
         // A caller who names no version and wants the write in any case means the lines by number.
         (Err(error), Mode::Interactive, Expect::Anything) if error.code == Code::EditConflict => {
-            let mut planned = plan_on(&current.buffer, request, target)?;
+            let mut planned = plan_on(&current.buffer, batch, request, target)?;
             planned.warnings.push(format!("{}; the edit was still applied there", error.message));
             Ok(planned)
         }
@@ -161,18 +168,41 @@ fn about_base(mut error: Error, base: &Buffer, current: &CurrentText) -> Error {
     error
 }
 
-/// Plans an edit for one text. In `interactive`, a search without a match changes nothing and gives a warning.
-fn plan_on(buffer: &Buffer, request: &Request, target: &ResolvedTarget) -> Result<PlannedEdit, Error> {
+/// Plans an edit for one text. In `interactive`, a search without a match changes nothing and gives a warning, unless the
+/// call has other edits: these would be written without it.
+fn plan_on(
+    buffer: &Buffer,
+    batch: &Batch,
+    request: &Request,
+    target: &ResolvedTarget,
+) -> Result<PlannedEdit, Error> {
     let ResolvedTarget { place, rules, .. } = target;
     let language = target.language(buffer.view());
     let bounds = EditLimits { bytes: rules.limits.file, steps: rules.limits.regex_steps };
     let language = language.map(|language| language.name.as_str());
     let context = PlanContext { path: place.in_root(), language, syntax: &grammar::Grammars, limits: bounds };
     edit::plan(&request.edit, buffer, context).or_else(|error| match (request.mode, error.code) {
-        // Of several edits, none may be left out in silence.
-        (Mode::Interactive, Code::MatchNotFound) if error.entry.is_none() => {
+        (Mode::Interactive, Code::MatchNotFound) if batch.has_one_edit() => {
             PlannedEdit::no_match(buffer, error.message)
         }
         (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, _) => Err(error),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockgate_text::Hints;
+
+    #[test]
+    fn a_fixed_new_file_keeps_its_byte_order_mark_out_of_its_text() {
+        let current = CurrentText { buffer: Arc::new(Buffer::default()), snapshot: None };
+        for bytes in ["\u{feff}a\n", "\u{feff}a\r\nb", "a\n"] {
+            let fixed = Buffer::read(bytes.as_bytes().to_vec(), Hints::default()).unwrap();
+            let drafted = Drafted::from_fixed(&current, &fixed, &Policy::embedded()).unwrap();
+            assert_eq!(drafted.buffer.bytes(), bytes.as_bytes());
+            assert_eq!((drafted.buffer.view(), drafted.is_changed), (fixed.view(), true));
+            assert!(drafted.buffer.has_same_encoding(&fixed));
+        }
+    }
 }

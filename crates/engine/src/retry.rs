@@ -178,14 +178,20 @@ pub(super) fn judged_texts(batch: &Batch, drafts: Vec<FileDraft<'_>>) -> Vec<Opt
 
 /// True if a terminated process left one of the targets half-written, so that it must be recovered. Sets the last journal
 /// entry of each file, which the same query finds.
-pub(super) fn needs_recovery(services: &Services, targets: &mut [ResolvedTarget], attempt: &Attempt) -> bool {
+///
+/// Errors: `STORE_UNAVAILABLE` if the journal cannot be read: the file of a half-written edit must not be changed.
+pub(super) fn needs_recovery(
+    services: &Services,
+    targets: &mut [ResolvedTarget],
+    attempt: &Attempt,
+) -> Result<bool, Error> {
     let mut has_interrupted = false;
     for target in targets {
-        let (is_interrupted, last) = target.place.interrupted_and_last(&services.store);
+        let (is_interrupted, last) = target.place.interrupted_and_last(&services.store)?;
         target.last = last;
         has_interrupted |= is_interrupted;
     }
-    has_interrupted && !attempt.has_recovered
+    Ok(has_interrupted && !attempt.has_recovered)
 }
 
 /// Completes or rolls back incomplete edits, and starts again.

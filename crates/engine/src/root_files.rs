@@ -71,11 +71,11 @@ impl Services {
         let names = || writes.iter().map(|write| write.file.place.shown()).collect::<Vec<_>>().join(", ");
         let busy = || Error::new(Code::LockTimeout, format!("another edit of {} is in progress", names()));
         let _guard = self.locks.try_hold(&keys).ok_or_else(busy)?;
-        let is_interrupted = |write: &OwnWrite<'_>| {
-            self.store.journal.has_interrupted_edit(&write.file.place).unwrap_or(false)
-        };
-        if writes.iter().any(is_interrupted) && !self.recover_edits(&keys).awaited.is_empty() {
-            return Err(busy());
+        for write in writes {
+            let is_interrupted = self.store.journal.has_interrupted_edit(&write.file.place)?;
+            if is_interrupted && !self.recover_edits(&keys).awaited.is_empty() {
+                return Err(busy());
+            }
         }
         let writes: Vec<FileWrite<'_>> = writes.iter().map(OwnWrite::file_write).collect();
         self.store.files.publish(&writes, Publishing::default(), None).map(drop)

@@ -24,6 +24,11 @@ pub trait Document {
     /// The lock key; two spellings of one path have the same key.
     fn key(&self) -> LockKey;
 
+    /// False if this document has another key since it was resolved.
+    fn has_same_key(&self, _: &Store) -> bool {
+        true
+    }
+
     /// A word for the target: `file`, or the type of the entity.
     fn noun(&self) -> &str;
 
@@ -119,7 +124,9 @@ pub trait Document {
 
     /// True if a process that has ended began an edit of this document; also returns the last entry of a file. Call it
     /// only while the document's lock is held.
-    fn interrupted_and_last(&self, store: &Store) -> (bool, Option<Entry>);
+    ///
+    /// Errors: `STORE_UNAVAILABLE`.
+    fn interrupted_and_last(&self, store: &Store) -> Result<(bool, Option<Entry>), Error>;
 
     /// Returns the text of a version, by the whole hash or a prefix of at least 12 hex digits; `None` if it
     /// was never kept, or was pruned.

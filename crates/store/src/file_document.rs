@@ -6,7 +6,7 @@ use super::file_write::FileWrite;
 use super::history::{EditMeta, Entry};
 use super::lock_key::LockKey;
 use super::outcome::{WriteOutcome, mixed_batch};
-use super::paths::file_location::FileLocation;
+use super::paths::file_location::{FileLocation, join};
 use super::store::Store;
 use lockgate_edit::request::EntityKind;
 use lockgate_error::Error;
@@ -16,6 +16,12 @@ use lockgate_text::Hints;
 impl Document for FileLocation {
     fn key(&self) -> LockKey {
         self.key()
+    }
+
+    /// A missing folder that exists by now names the file instead.
+    fn has_same_key(&self, store: &Store) -> bool {
+        let missing = self.missing.first();
+        missing.is_none_or(|name| !store.files.exists(self, &join(&self.folder, name)))
     }
 
     fn noun(&self) -> &str {
@@ -97,8 +103,8 @@ impl Document for FileLocation {
         store.journal.latest(self)
     }
 
-    fn interrupted_and_last(&self, store: &Store) -> (bool, Option<Entry>) {
-        store.journal.interrupted_and_last(self).unwrap_or_default()
+    fn interrupted_and_last(&self, store: &Store) -> Result<(bool, Option<Entry>), Error> {
+        store.journal.interrupted_and_last(self)
     }
 
     fn text(&self, store: &Store, version: &str) -> Result<Option<Vec<u8>>, Error> {

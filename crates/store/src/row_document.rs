@@ -74,8 +74,8 @@ impl Document for RowLocation {
     }
 
     /// A database transaction is complete or absent.
-    fn interrupted_and_last(&self, _: &Store) -> (bool, Option<Entry>) {
-        (false, None)
+    fn interrupted_and_last(&self, _: &Store) -> Result<(bool, Option<Entry>), Error> {
+        Ok((false, None))
     }
 
     fn text(&self, store: &Store, version: &str) -> Result<Option<Vec<u8>>, Error> {
