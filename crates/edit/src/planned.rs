@@ -2,7 +2,7 @@
 
 use lockgate_error::{Error, EvidenceLine};
 use lockgate_matching::MatchInfo;
-use lockgate_text::{Buffer, Plan, Syntax};
+use lockgate_text::{Buffer, Change, Plan, Syntax};
 
 /// The limits of the work on one edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,12 +52,40 @@ pub struct PlannedEdit {
     pub matches: SearchMatches,
     /// The new content, if its encoding differs from the old one.
     pub new_buffer: Option<Buffer>,
+    /// Lines for the end of the text. They are not in the plan until [`PlannedEdit::with_appended`] adds them.
+    pub(crate) appended: Vec<String>,
 }
 
 impl PlannedEdit {
     pub(crate) fn new(plan: Plan, mut notes: Vec<String>) -> PlannedEdit {
         notes.extend_from_slice(plan.notes());
-        PlannedEdit { plan, notes, warnings: Vec::new(), matches: SearchMatches::default(), new_buffer: None }
+        PlannedEdit {
+            plan,
+            notes,
+            warnings: Vec::new(),
+            matches: SearchMatches::default(),
+            new_buffer: None,
+            appended: Vec::new(),
+        }
+    }
+
+    /// Adds the appended lines to the plan, behind everything else that it adds at the end. What else it does there decides
+    /// whether the last line must be ended first.
+    ///
+    /// Errors: `NOT_ENCODABLE`; `INTERNAL` if the plan is invalid.
+    pub(crate) fn with_appended(mut self, buffer: &Buffer) -> Result<PlannedEdit, Error> {
+        let lines = std::mem::take(&mut self.appended);
+        if lines.is_empty() {
+            return Ok(self);
+        }
+        let is_open = leaves_open_line(&self.plan, buffer)?;
+        if is_open {
+            self.notes
+                .push("the last line had no line end; one was added before the appended text".to_owned());
+        }
+        let appended = buffer.plan(append(lines, is_open, buffer))?;
+        self.plan = Plan::join(buffer, [self.plan, appended].into_iter())?;
+        Ok(self)
     }
 
     /// Returns an empty plan with a warning, for a search without a match that is not an error.
@@ -67,6 +95,28 @@ impl PlannedEdit {
         let planned = PlannedEdit::new(buffer.plan(Vec::new())?, Vec::new());
         let matches = SearchMatches { replacements: Some(0), ..SearchMatches::default() };
         Ok(PlannedEdit { warnings: vec![warning], matches, ..planned })
+    }
+}
+
+/// Returns the changes that append lines; if the last line of the text is open, it is ended first.
+pub(crate) fn append(mut lines: Vec<String>, is_open: bool, buffer: &Buffer) -> Vec<Change> {
+    if let Some(first) = lines.first_mut().filter(|_| is_open) {
+        first.insert(0, '\n');
+    }
+    let end = buffer.view().len();
+    lines.into_iter().map(|text| Change { span: end..end, text }).collect()
+}
+
+/// Returns true if the last line of a text has no line end.
+pub(crate) fn has_open_line(buffer: &Buffer) -> bool {
+    !buffer.view().is_empty() && !buffer.lines().ends_with_newline()
+}
+
+/// Returns true if the last line has no line end once the plan is applied.
+fn leaves_open_line(plan: &Plan, buffer: &Buffer) -> Result<bool, Error> {
+    match plan.splices().last() {
+        Some(last) if last.span.end == buffer.bytes().len() => Ok(has_open_line(&buffer.apply(plan)?)),
+        Some(_) | None => Ok(has_open_line(buffer)),
     }
 }
 

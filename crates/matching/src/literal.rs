@@ -26,9 +26,11 @@ pub(super) fn literal(search_text: SearchText<'_>, range: LineRange<'_>) -> Opti
     let hit = hits.next()?;
     if hits.next().is_some() {
         let most = (STEPS / search_text.search.len().max(1)).clamp(2, PLACES);
-        let hits = exact::beginnings(range.view, window, search_text.search).take(most);
-        let lines = hits.map(|hit| range.text.line_at(hit.start)).collect();
-        return Some(Located::Ambiguous { level: MatchLevel::Exact, lines });
+        let hits = exact::beginnings(range.view, window, search_text.search).take(most + 1);
+        let mut lines: Vec<usize> = hits.map(|hit| range.text.line_at(hit.start)).collect();
+        let is_complete = lines.len() <= most;
+        lines.truncate(most);
+        return Some(Located::Ambiguous { level: MatchLevel::Exact, lines, is_complete });
     }
     if exact::begins_in_indent(range.view, &hit, search_text.replace) {
         let found = Matcher::new(search_text, range).below_exact();

@@ -116,8 +116,10 @@ pub enum Located {
     Ambiguous {
         /// The level of the matches.
         level: MatchLevel,
-        /// The first line of each match, from 1.
+        /// The first line of each match, from 1; of the first ones if they are not all known.
         lines: Vec<usize>,
+        /// False if there may be more matches than `lines`.
+        is_complete: bool,
     },
     /// The replacement is already in the file.
     AlreadyApplied {

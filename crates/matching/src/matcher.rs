@@ -66,7 +66,7 @@ impl<'a> Matcher<'a> {
         let block = Block::new(self.search_text.search, self.search_text.replace);
         match self.sites(&block.search) {
             LevelSearch::NotFound => None,
-            LevelSearch::TooMany(at) => Some(self.ambiguous(MatchLevel::Marks, &at)),
+            LevelSearch::TooMany(at) => Some(self.too_many(MatchLevel::Marks, &at)),
             LevelSearch::Found(MatchSites { strictness, at }) if self.is_diff(strictness) => {
                 self.check_signs(&block, &at)
             }
@@ -111,7 +111,8 @@ impl<'a> Matcher<'a> {
                 Some(Located::One(UniqueMatch { changes, match_info, lines: piece.line..=piece.line }))
             }
             several => {
-                Some(Located::Ambiguous { level, lines: several.iter().map(|piece| piece.line).collect() })
+                let lines = several.iter().map(|piece| piece.line).collect();
+                Some(Located::Ambiguous { level, lines, is_complete: true })
             }
         }
     }
@@ -137,7 +138,7 @@ impl<'a> Matcher<'a> {
         let block = Block::new(&reading.search, &reading.replace);
         let MatchSites { strictness, at } = match self.sites(&block.search) {
             LevelSearch::NotFound => return Ok(Vec::new()),
-            LevelSearch::TooMany(at) => return Err(self.ambiguous(level.unwrap_or(MatchLevel::Marks), &at)),
+            LevelSearch::TooMany(at) => return Err(self.too_many(level.unwrap_or(MatchLevel::Marks), &at)),
             LevelSearch::Found(MatchSites { strictness, .. })
                 if level.is_none() && self.is_diff(strictness) =>
             {
@@ -168,7 +169,16 @@ impl<'a> Matcher<'a> {
     }
 
     pub(super) fn ambiguous(&self, level: MatchLevel, at: &[usize]) -> Located {
-        Located::Ambiguous { level, lines: at.iter().map(|at| self.folded_lines().number(*at)).collect() }
+        Located::Ambiguous { level, lines: self.numbers(at), is_complete: true }
+    }
+
+    /// Does the same for sites that are only some of all.
+    pub(super) fn too_many(&self, level: MatchLevel, at: &[usize]) -> Located {
+        Located::Ambiguous { level, lines: self.numbers(at), is_complete: false }
+    }
+
+    fn numbers(&self, at: &[usize]) -> Vec<usize> {
+        at.iter().map(|at| self.folded_lines().number(*at)).collect()
     }
 
     /// Rebases the edit onto the site that begins at this index of the folded lines.

@@ -55,7 +55,7 @@ impl Matcher<'_> {
                 return Some((None, piece));
             }
             LevelSearch::TooMany(at) => {
-                return Some((Some(Strictness::Space), self.ambiguous(MatchLevel::Wrapping, &at)));
+                return Some((Some(Strictness::Space), self.too_many(MatchLevel::Wrapping, &at)));
             }
             LevelSearch::Found(places) => places,
         };
@@ -88,7 +88,9 @@ impl Matcher<'_> {
 
     fn elided_in(&mut self, search_text: SearchText<'_>) -> Option<Located> {
         Some(match elision::find(search_text, &self.index, &mut self.steps)? {
-            Elided::Ambiguous(lines) => Located::Ambiguous { level: MatchLevel::Wrapping, lines },
+            Elided::Ambiguous(lines) => {
+                Located::Ambiguous { level: MatchLevel::Wrapping, lines, is_complete: true }
+            }
             Elided::AlreadyApplied(line) => Located::AlreadyApplied { line },
             Elided::Conflict(conflict) => Located::Conflict(conflict),
             Elided::Found { changes, first, last } => {
@@ -114,6 +116,7 @@ fn one_of(all: impl Iterator<Item = Located>) -> Option<Located> {
             let mut lines: Vec<usize> = several.iter().flat_map(Located::lines).collect();
             lines.sort_unstable();
             lines.dedup();
+            let is_complete = several.iter().all(Located::is_complete);
             Some(match lines.as_slice() {
                 [line] => Located::Conflict(Conflict {
                     line: *line,
@@ -121,7 +124,7 @@ fn one_of(all: impl Iterator<Item = Located>) -> Option<Located> {
                     expected: String::new(),
                     actual: String::new(),
                 }),
-                [..] => Located::Ambiguous { level: MatchLevel::Wrapping, lines },
+                [..] => Located::Ambiguous { level: MatchLevel::Wrapping, lines, is_complete },
             })
         }
     }
@@ -134,6 +137,11 @@ impl Located {
             (Located::One(one), Located::One(other)) => one.changes == other.changes,
             (one, other) => one == other,
         }
+    }
+
+    /// Returns false if there may be more matches than the known ones.
+    fn is_complete(&self) -> bool {
+        !matches!(self, Located::Ambiguous { is_complete: false, .. })
     }
 
     fn lines(&self) -> Vec<usize> {

@@ -2,34 +2,33 @@
 
 use crate::expect::{self, ListEntry};
 use crate::operations::{Insertion, LineEditNames};
-use crate::planned::PlannedEdit;
+use crate::planned::{PlannedEdit, append, has_open_line};
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_text::{Buffer, Change};
 
-/// Plans insertions. Several insertions before one line keep the order of the request.
+/// Plans insertions. Several insertions before one line keep the order of the request. Text behind the last line is
+/// returned as appended lines.
 ///
 /// Errors: `RANGE_OUT_OF_BOUNDS`; `EDIT_CONFLICT` if `expect` does not match.
 pub fn plan(insertions: &[Insertion], buffer: &Buffer) -> Result<PlannedEdit, Error> {
-    let mut notes = Vec::new();
-    let mut changes = Vec::with_capacity(insertions.len());
-    let mut unended = !buffer.view().is_empty() && !buffer.view().ends_with('\n');
+    let (mut changes, mut appended) = (Vec::with_capacity(insertions.len()), Vec::new());
     for (index, insertion) in insertions.iter().enumerate() {
         check_bounds(index, insertion, buffer)?;
         check_expect(index, insertion, buffer).map_err(|error| tried(error, insertions, buffer))?;
-        let appending = insertion.at_line > buffer.lines().count();
         let mut text = insertion.content.replace("\r\n", "\n");
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        if appending && unended {
-            unended = false;
-            text.insert(0, '\n');
-            notes.push("the last line had no line end; one was added before the appended text".to_owned());
+        if insertion.at_line > buffer.lines().count() {
+            appended.push(text);
+        } else {
+            let at = buffer.lines().span(insertion.at_line).start;
+            changes.push(Change { span: at..at, text });
         }
-        let at = offset(insertion.at_line, buffer);
-        changes.push(Change { span: at..at, text });
     }
-    Ok(PlannedEdit::new(buffer.plan(changes)?, notes))
+    // Text that the file cannot hold is rejected here, where the edit's place in the call is known.
+    buffer.plan(append(appended.clone(), has_open_line(buffer), buffer))?;
+    Ok(PlannedEdit { appended, ..PlannedEdit::new(buffer.plan(changes)?, Vec::new()) })
 }
 
 fn check_bounds(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<(), Error> {
@@ -66,8 +65,4 @@ fn tried(error: Error, insertions: &[Insertion], buffer: &Buffer) -> Error {
         check_bounds(index, insertion, buffer).is_ok() && check_expect(index, insertion, buffer).is_ok()
     });
     if works { error } else { expect::with_read(error, line, line, buffer) }
-}
-
-fn offset(line: usize, buffer: &Buffer) -> usize {
-    if line > buffer.lines().count() { buffer.view().len() } else { buffer.lines().span(line).start }
 }

@@ -38,6 +38,11 @@ pub type EditPart = several::Part<Edit>;
 ///
 /// Errors: those of each mode, and `NOT_ENCODABLE` if the file's encoding cannot represent the new text.
 pub fn plan(edit: &Edit, buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
+    plan_part(edit, buffer, context)?.with_appended(buffer)
+}
+
+/// Plans an edit, except for the lines that it appends.
+fn plan_part(edit: &Edit, buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
     match edit {
         Edit::Content(content) => content::plan(content, buffer, context.limits.bytes),
         Edit::Lines(edits) => line_edits::plan(edits, buffer),
@@ -46,7 +51,7 @@ pub fn plan(edit: &Edit, buffer: &Buffer, context: PlanContext<'_>) -> Result<Pl
         Edit::Restore(bytes) => restore::plan(bytes, buffer),
         Edit::Remove => restore::remove(buffer),
         Edit::Several(parts) => {
-            several::plan(parts, buffer, Edit::is_whole, |edit| plan(edit, buffer, context))
+            several::plan(parts, buffer, Edit::is_whole, |edit| plan_part(edit, buffer, context))
         }
     }
 }
@@ -112,5 +117,96 @@ impl Edit {
             Edit::Remove => "remove",
             Edit::Several(_) => "edits",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operations::{Needle, Occurrences, OnDuplicate};
+    use crate::planned::EditLimits;
+    use lockgate_error::Code;
+    use lockgate_matching::MatchTolerance;
+    use lockgate_text::{Hints, NoSyntax};
+
+    fn planned(text: &[u8], edits: Vec<Edit>) -> Result<(PlannedEdit, Vec<u8>), Error> {
+        let buffer = Buffer::read(text.to_vec(), Hints::default())?;
+        let part = |(entry, edit)| EditPart { entry, edit };
+        let limits = EditLimits { bytes: 1 << 20, steps: 1_000_000 };
+        let context = PlanContext { path: "a.txt", language: None, syntax: &NoSyntax, limits };
+        let several = Edit::Several(edits.into_iter().enumerate().map(part).collect());
+        let planned = plan(&several, &buffer, context)?;
+        let after = buffer.apply(&planned.plan)?.bytes().to_vec();
+        Ok((planned, after))
+    }
+
+    fn made(text: &str, edits: Vec<Edit>) -> String {
+        String::from_utf8(planned(text.as_bytes(), edits).unwrap().1).unwrap()
+    }
+
+    fn insert(at_line: usize, content: &str) -> Edit {
+        let content = content.to_owned();
+        Edit::Insert(vec![Insertion { at_line, content, expect: None, names: LineEditNames::Lists }])
+    }
+
+    fn line(line: usize, new_content: &str) -> Edit {
+        let new_content = new_content.to_owned();
+        let names = LineEditNames::Lists;
+        Edit::Lines(vec![LineEdit { start_line: line, end_line: line, new_content, expect: None, names }])
+    }
+
+    fn search(needle: &str, replace: &str, occurrences: Occurrences) -> Edit {
+        Edit::Search(Search {
+            needle: Needle::Literal(needle.to_owned()),
+            replace: replace.to_owned(),
+            count: None,
+            expect_matches: None,
+            lines: None,
+            within: None,
+            occurrences,
+            tolerance: MatchTolerance::Wrapping,
+            on_duplicate: OnDuplicate::Reject,
+        })
+    }
+
+    #[test]
+    fn appended_lines_follow_the_text_that_the_other_edits_leave() {
+        let end = Insertion::END;
+        assert_eq!(made("a\nb", vec![insert(3, "x"), insert(end, "y\n")]), "a\nb\nx\ny\n");
+        assert_eq!(made("a\r\nb", vec![insert(3, "x"), insert(3, "y\n")]), "a\r\nb\r\nx\r\ny\r\n");
+        assert_eq!(made("a\nb\n", vec![insert(3, "x"), insert(3, "y")]), "a\nb\nx\ny\n");
+        assert_eq!(made("a\nb", vec![insert(3, "y"), line(2, "")]), "a\ny\n");
+        assert_eq!(made("a\nb", vec![line(2, "c\n"), insert(3, "y")]), "a\nc\ny\n");
+        assert_eq!(made("b", vec![line(1, ""), insert(2, "y")]), "y\n");
+        assert_eq!(made("a\nb", vec![insert(2, "x"), insert(3, "y"), insert(2, "z")]), "a\nx\nz\nb\ny\n");
+        for occurrences in [Occurrences::Matches, Occurrences::Block] {
+            assert_eq!(made("a\nb", vec![insert(3, "y"), search("b", "b\nc", occurrences)]), "a\nb\nc\ny\n");
+            assert_eq!(made("a\nb", vec![search("b", "", occurrences), insert(3, "y")]), "a\ny\n");
+        }
+        assert_eq!(made("a\nb", vec![insert(3, "y"), search("b", "b\n", Occurrences::Matches)]), "a\nb\ny\n");
+        assert_eq!(made("", vec![insert(1, "x"), insert(1, "y")]), "x\ny\n");
+    }
+
+    #[test]
+    fn the_end_of_the_last_line_is_noted_once() {
+        let notes = |edits| planned(b"a\nb", edits).unwrap().0.notes;
+        assert_eq!(notes(vec![insert(3, "x"), insert(3, "y")]).len(), 1);
+        assert_eq!(notes(vec![line(2, ""), insert(3, "y")]), [""; 0]);
+    }
+
+    #[test]
+    fn a_number_of_matches_that_is_not_complete_says_so() {
+        let message = |count: usize| {
+            let edit = search("x", "y", Occurrences::Block);
+            planned("x\n".repeat(count).as_bytes(), vec![edit]).unwrap_err().message
+        };
+        assert_eq!(message(100_000), "the search text appears 100000 times in the file");
+        assert_eq!(message(100_001), "the search text appears at least 100000 times in the file");
+    }
+
+    #[test]
+    fn appended_text_that_the_file_cannot_hold_is_rejected_with_its_entry() {
+        let error = planned(b"a\n\xE9", vec![line(1, "b\n"), insert(3, "\u{2192}")]).unwrap_err();
+        assert_eq!((error.code, error.entry_index()), (Code::NotEncodable, Some(1)));
     }
 }

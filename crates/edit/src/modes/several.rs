@@ -61,6 +61,7 @@ fn join(parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEdit, Error> 
         parts.iter().flat_map(|part| part.notes.clone()).collect(),
         parts.iter().flat_map(|part| part.warnings.clone()).collect(),
     ];
+    let appended = parts.iter().flat_map(|part| part.appended.clone()).collect();
     let plan = Plan::join(buffer, parts.into_iter().map(|part| part.plan))?;
-    Ok(PlannedEdit { notes, warnings, matches, ..PlannedEdit::new(plan, Vec::new()) })
+    Ok(PlannedEdit { notes, warnings, matches, appended, ..PlannedEdit::new(plan, Vec::new()) })
 }

@@ -83,7 +83,8 @@ pub(super) fn find(matcher: &mut Matcher<'_>) -> Option<Located> {
             })
         }
         several => {
-            Some(Located::Ambiguous { level: MatchLevel::Layout, lines: several.iter().map(line).collect() })
+            let lines = several.iter().map(line).collect();
+            Some(Located::Ambiguous { level: MatchLevel::Layout, lines, is_complete: true })
         }
     }
 }

@@ -14,6 +14,7 @@ mod tokens;
 
 use std::ops::Range;
 
+use blanks::{Blanks, distribute};
 use lockgate_text::{Change, Lines};
 use output::Output;
 use pairs::Segment;
@@ -32,37 +33,66 @@ pub(super) fn rebase(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Re
     let origins = pairs::origins(block);
     let renderer = LineRenderer::new(block, site, text, &origins);
     let mut output = Output::new(text, site);
-    let (above, below) = edge_gaps(block);
-    output.begin(search.gap(0), above);
+    let (above, below) = edges(block);
+    output.remove_above(above.removed());
     for segment in pairs::segments(&origins, search.len()) {
         check(block, site, &segment, text)?;
         let wanted: Vec<usize> = segment.gaps(replace.len()).map(|gap| replace.gap(gap)).collect();
         let base = segment.base_gaps(search.len());
         let quoted: Vec<usize> = base.clone().map(|gap| search.gap(gap)).collect();
         let actual: Vec<Range<usize>> = base.map(|gap| site.between(gap)).collect();
-        let mut shared = blanks::distribute(&wanted, &quoted, &actual).into_iter();
+        let mut shared = distribute(&wanted, &quoted, &actual).into_iter();
         for row in segment.rows() {
-            if row > 0 && row < replace.len() {
-                output.blanks(shared.next().unwrap_or_default());
-            }
+            let blanks = if row == replace.len() {
+                below.blanks(&segment, &quoted, &actual)
+            } else if row == 0 {
+                above.blanks(&segment, &quoted, &actual)
+            } else {
+                shared.next().unwrap_or_default()
+            };
+            output.blanks(blanks);
             if row < replace.len() {
                 output.push(renderer.row(row)?);
             }
         }
     }
-    output.end(search.gap(search.len()), below);
+    output.remove_below(below.removed());
     Ok(output.changes())
 }
 
-/// Returns the numbers of blank lines that the replacement has above and below its other lines. If it has only blank lines,
-/// those that the search has above its lines come first.
-fn edge_gaps(Block { search, replace }: &Block<'_>) -> (usize, usize) {
-    let above = replace.gap(0);
-    if replace.len() > 0 {
-        return (above, replace.gap(replace.len()));
+/// The numbers of blank lines that search and replacement have above, or below, their other lines.
+struct Edge {
+    quoted: usize,
+    wanted: usize,
+}
+
+impl Edge {
+    fn removed(&self) -> usize {
+        self.quoted.saturating_sub(self.wanted)
     }
-    let kept = above.min(search.gap(0));
-    (kept, above - kept)
+
+    /// Returns the blank lines that the replacement has more at this edge. Where the edit only removes lines, they were
+    /// between those, so that the file's stay.
+    fn blanks(&self, segment: &Segment, quoted: &[usize], actual: &[Range<usize>]) -> Blanks {
+        let added = self.wanted.saturating_sub(self.quoted);
+        if added > 0 && segment.is_removal() {
+            return distribute(&[added], quoted, actual).pop().unwrap_or_default();
+        }
+        Blanks { existing: 0..0, added }
+    }
+}
+
+/// Returns the edges above and below the lines of a block. If the replacement has only blank lines, those that the search
+/// has above its lines come first.
+fn edges(Block { search, replace }: &Block<'_>) -> (Edge, Edge) {
+    let (quoted_above, quoted_below) = (search.gap(0), search.gap(search.len()));
+    let (above, below) = if replace.len() > 0 {
+        (replace.gap(0), replace.gap(replace.len()))
+    } else {
+        let kept = replace.gap(0).min(quoted_above);
+        (kept, replace.gap(0) - kept)
+    };
+    (Edge { quoted: quoted_above, wanted: above }, Edge { quoted: quoted_below, wanted: below })
 }
 
 /// Rejects the removal of a line that differs in the file, and changes next to a line that only the file has.

@@ -30,31 +30,25 @@ impl<'a> Output<'a> {
         Output { text, first, last, window: site.window, lines: Vec::new() }
     }
 
-    /// Adds the blank lines that the edit inserts before the block, or removes those that it deletes there.
-    pub(super) fn begin(&mut self, base: usize, wanted: usize) {
-        self.add(wanted.saturating_sub(base));
-        let above = (self.window.0..self.first).rev().take(base.saturating_sub(wanted));
+    /// Removes blank lines above the block, as far as the file has them.
+    pub(super) fn remove_above(&mut self, count: usize) {
+        let above = (self.window.0..self.first).rev().take(count);
         self.first -= above.take_while(|line| self.is_blank(*line)).count();
     }
 
-    /// Does the same behind the block.
-    pub(super) fn end(&mut self, base: usize, wanted: usize) {
-        self.add(wanted.saturating_sub(base));
-        let below = (self.last + 1..=self.window.1).take(base.saturating_sub(wanted));
+    /// Does the same below the block.
+    pub(super) fn remove_below(&mut self, count: usize) {
+        let below = (self.last + 1..=self.window.1).take(count);
         self.last += below.take_while(|line| self.is_blank(*line)).count();
     }
 
     pub(super) fn blanks(&mut self, Blanks { existing, added }: Blanks) {
         self.lines.extend(existing.map(OutputLine::File));
-        self.add(added);
+        self.lines.extend(std::iter::repeat_n(OutputLine::New(String::new()), added));
     }
 
     pub(super) fn push(&mut self, out: OutputLine) {
         self.lines.push(out);
-    }
-
-    fn add(&mut self, blanks: usize) {
-        self.lines.extend(std::iter::repeat_n(OutputLine::New(String::new()), blanks));
     }
 
     fn is_blank(&self, line: usize) -> bool {
@@ -62,7 +56,8 @@ impl<'a> Output<'a> {
     }
 
     /// Returns the changes that turn the file's lines into the result.
-    pub(super) fn changes(self) -> Vec<Change> {
+    pub(super) fn changes(mut self) -> Vec<Change> {
+        self.keep_blanks();
         let (mut changes, mut fresh, mut next) = (Vec::new(), Vec::new(), self.first);
         for out in &self.lines {
             let (line, text) = match out {
@@ -80,6 +75,25 @@ impl<'a> Output<'a> {
         }
         changes.extend(self.instead_of(next, self.last, &fresh));
         changes
+    }
+
+    /// Keeps blank lines of the file, with their whitespace and line ends, where new ones would replace them.
+    fn keep_blanks(&mut self) {
+        let mut lines = std::mem::take(&mut self.lines);
+        let mut next = self.first;
+        // Each run is new lines up to the next line of the file.
+        for run in lines.chunk_by_mut(|line, _| matches!(line, OutputLine::New(_))) {
+            let end = match run.last() {
+                Some(OutputLine::File(line) | OutputLine::Edited(line, _)) => *line,
+                Some(OutputLine::New(_)) | None => self.last + 1,
+            };
+            let existing = (next..end).filter(|line| self.is_blank(*line));
+            let added =
+                run.iter_mut().filter(|line| matches!(line, OutputLine::New(text) if text.is_empty()));
+            added.zip(existing).for_each(|(added, existing)| *added = OutputLine::File(existing));
+            next = end + 1;
+        }
+        self.lines = lines;
     }
 
     /// Returns the change that replaces the lines from `first` to `last`, which may be an empty range.
@@ -153,6 +167,16 @@ mod tests {
             "z\r\nb\n"
         );
         assert_eq!(laid("a\r\nb\n", 1..=1, vec![OutputLine::File(1), new("x")]), "a\r\nx\r\nb\n");
+    }
+
+    #[test]
+    fn a_blank_line_is_not_replaced_by_another() {
+        let file = "a\n  \r\nb\n\t\nc\n";
+        assert_eq!(laid(file, 1..=3, vec![new("")]), "  \r\n\t\nc\n");
+        assert_eq!(laid(file, 3..=5, vec![new(""), OutputLine::File(5)]), "a\n  \r\n\t\nc\n");
+        assert_eq!(laid(file, 1..=5, vec![new("x"), new(""), new("y"), new("")]), "x\n  \r\ny\n\t\n");
+        assert_eq!(laid(file, 1..=3, vec![OutputLine::File(1), new(""), new("")]), "a\n  \r\n\n\t\nc\n");
+        assert_eq!(laid("a\n  \nb", 1..=3, vec![new("")]), "  ");
     }
 
     #[test]

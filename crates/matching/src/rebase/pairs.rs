@@ -159,6 +159,11 @@ impl Segment {
         self.removed.start <= line && line <= self.removed.end
     }
 
+    /// Returns true if it only removes lines.
+    pub(super) fn is_removal(&self) -> bool {
+        !self.removed.is_empty() && self.added.is_empty()
+    }
+
     /// Returns true if it is between two unchanged lines and neither removes nor adds any.
     pub(super) fn is_plain(&self) -> bool {
         self.anchored && self.removed.is_empty() && self.added.is_empty()

@@ -57,7 +57,7 @@ fn into_plan(
     match located {
         Located::One(found) => plan_matches(vec![found], window),
         Located::Unchanged => Ok(PlannedEdit::new(window.buffer.plan(Vec::new())?, Vec::new())),
-        Located::Ambiguous { lines, .. } => Err(ambiguous(needle, &lines, window)),
+        Located::Ambiguous { lines, is_complete, .. } => Err(ambiguous(needle, &lines, is_complete, window)),
         Located::AlreadyApplied { line } => Err(already_applied(line, window)),
         Located::Conflict(conflict) => Err(conflict_error(&conflict, window)),
         Located::NotFound { nearest: similar, proposal } => {
@@ -80,16 +80,19 @@ fn plan_matches(found: Vec<UniqueMatch>, window: &Window<'_>) -> Result<PlannedE
     Ok(PlannedEdit { matches, ..planned })
 }
 
-fn ambiguous(needle: &str, lines: &[usize], window: &Window<'_>) -> Error {
+fn ambiguous(needle: &str, lines: &[usize], is_complete: bool, window: &Window<'_>) -> Error {
     let (count, outline) = (lines.len(), window.outline_if_small());
     let places: Vec<EvidenceLine> = lines
         .iter()
         .take(MAX_MATCH_LINES)
         .map(|line| window.evidence_line(*line, outline.as_ref()))
         .collect();
-    let error =
-        Error::new(Code::AmbiguousMatch, format!("the search text appears {count} times in {}", window.name));
-    let symbol = outline.as_ref().and_then(|outline| distinguishing_symbol(lines, outline, window));
+    let at_least = if is_complete { "" } else { "at least " };
+    let message = format!("the search text appears {at_least}{count} times in {}", window.name);
+    let error = Error::new(Code::AmbiguousMatch, message);
+    // A symbol may hold more than one of the matches that are not known.
+    let known = outline.as_ref().filter(|_| is_complete);
+    let symbol = known.and_then(|outline| distinguishing_symbol(lines, outline, window));
     let hint = longer_quote(needle, lines, window)
         .or_else(|| symbol.is_some().then(|| "quote more surrounding lines".to_owned()));
     let error = match hint {

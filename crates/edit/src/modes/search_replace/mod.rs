@@ -26,22 +26,35 @@ use window::Window;
 /// another number of matches than expected, `RANGE_OUT_OF_BOUNDS` for a window beyond the text, `TOO_LARGE` for more
 /// matches than one edit replaces, or for new text that certainly exceeds the limits.
 pub fn plan(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
-    let planned = plan_matches(search, buffer, context)?;
+    let mut planned = plan_matches(search, buffer, context)?;
+    let is_capped = planned.matches.total.is_some_and(|total| total > MATCHES);
     match (search.expect_matches, planned.matches.total) {
-        (Some(expected), Some(found)) if expected.get() != found => {
-            Err(unexpected_count(expected.get(), found, planned.matches.lines))
+        (Some(expected), Some(found)) if expected.get() != found || is_capped => {
+            return Err(unexpected_count(expected.get(), found, planned.matches.lines));
         }
-        _ => Ok(planned),
+        _ => {}
     }
+    if is_capped {
+        planned.matches.total = None;
+        planned.notes.push(format!("the search matches more than {MATCHES} times"));
+    }
+    Ok(planned)
 }
 
 /// Returns the error for another number of matches than the caller expects.
 fn unexpected_count(expected: usize, found: usize, places: Vec<EvidenceLine>) -> Error {
-    let matches = if found == 1 { "1 match".to_owned() } else { format!("{found} matches") };
+    let narrow = "narrow the search with `lines` or `within`";
+    // Further matches were not counted.
+    let (matches, hint) = if found > MATCHES {
+        (format!("more than {MATCHES} matches"), narrow.to_owned())
+    } else {
+        let matches = if found == 1 { "1 match".to_owned() } else { format!("{found} matches") };
+        (matches, format!("send expect_matches: {found} if all of them are meant, or {narrow}"))
+    };
     let message = format!("expected {expected} of the search text, found {matches}");
     Error::new(Code::MatchCount, message)
         .field("expect_matches")
-        .hint(format!("send expect_matches: {found} if all of them are meant, or narrow the search with `lines` or `within`"))
+        .hint(hint)
         .places(places)
         .with_place_count(found)
 }

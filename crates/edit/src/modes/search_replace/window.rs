@@ -49,21 +49,36 @@ impl<'a> Window<'a> {
 
     /// Adds the edit without `within`, or with another symbol, if the text occurs exactly once there.
     fn with_other_symbol(&self, search: &Search, outline: Option<&Outline>, error: Error) -> Error {
-        let (Needle::Literal(needle), Some(symbol)) = (&search.needle, &search.within) else { return error };
-        let needle = needle.replace("\r\n", "\n");
-        let occurs_once =
-            |range: Range<usize>| exact::occurrences(self.buffer.view(), range, &needle).take(2).count() == 1;
+        let Some(symbol) = &search.within else { return error };
         if let Some((outline, suggestion)) =
             outline.and_then(|outline| Some((outline, nearest(symbol, outline.names())?)))
             && let [span] = outline.spans(suggestion).as_slice()
-            && occurs_once(span.clone())
+            && let Some((first, last)) = self.shared_lines(span)
+            && self.occurs_once(search, self.buffer.lines().block(first, last))
         {
             let set = vec![("within", FieldValue::Text(suggestion.to_owned()))];
             return error.with_next(NextCall::Fields { set, unset: Vec::new() });
         }
-        let unset =
-            occurs_once(self.bytes()).then(|| NextCall::Fields { set: Vec::new(), unset: vec!["within"] });
-        error.with_next_if(unset)
+        let is_only = self.occurs_once(search, self.bytes());
+        error.with_next_if(is_only.then(|| NextCall::Fields { set: Vec::new(), unset: vec!["within"] }))
+    }
+
+    /// Returns true if a literal search has exactly one match in a range of the view.
+    fn occurs_once(&self, search: &Search, range: Range<usize>) -> bool {
+        let Needle::Literal(needle) = &search.needle else { return false };
+        exact::occurrences(self.buffer.view(), range, &needle.replace("\r\n", "\n")).take(2).count() == 1
+    }
+
+    /// Returns the first and the last line of a symbol.
+    fn symbol_lines(&self, span: &Range<usize>) -> (usize, usize) {
+        let lines = self.buffer.lines();
+        (lines.line_at(span.start), lines.line_at(span.end.saturating_sub(1).max(span.start)))
+    }
+
+    /// Returns the first and the last line of a symbol that are in the window, if any are.
+    fn shared_lines(&self, span: &Range<usize>) -> Option<(usize, usize)> {
+        let (first, last) = self.symbol_lines(span);
+        (first <= self.last && self.first <= last).then(|| (first.max(self.first), last.min(self.last)))
     }
 
     /// True if a match of the search may begin at this byte: the line that begins behind the last line end of the window is
@@ -77,36 +92,36 @@ impl<'a> Window<'a> {
         let Some(outline) = self.outline() else {
             let language = self.context.language.unwrap_or("an unknown language");
             let message = format!("the symbols of this file cannot be read: it is in {language}");
-            let hint = "narrow the search by lines, or quote more surrounding lines";
+            let hint = match search.lines {
+                None => "narrow the search by lines, or quote more surrounding lines",
+                Some(_) => "leave `within` out: the lines narrow the search",
+            };
             let error = Error::new(Code::InvalidInput, message).field("within").hint(hint);
             return Err(self.with_other_symbol(search, None, error));
         };
-        let lines = self.buffer.lines();
-        let inside = |span: &Range<usize>| {
-            let (first, last) =
-                (lines.line_at(span.start), lines.line_at(span.end.saturating_sub(1).max(span.start)));
-            (first <= self.last && self.first <= last).then(|| (first.max(self.first), last.min(self.last)))
-        };
         let spans = outline.spans(symbol);
         if let Some(shared) = spans.iter().find(|span| !outline.has_own_lines(span, self.buffer.view())) {
-            let line = lines.line_at(shared.start);
+            let (line, _) = self.symbol_lines(shared);
             let message =
                 format!("{symbol} shares line {line} with other symbols, but `within` selects whole lines");
             let hint = "quote more of the line instead";
             let error = Error::new(Code::InvalidInput, message).named_field("within").hint(hint);
             return Err(self.with_other_symbol(search, None, error));
         }
-        let found: Vec<(usize, usize)> = spans.iter().filter_map(inside).collect();
-        match found.as_slice() {
-            [] => {
-                let error = unknown(symbol, &outline, &self.name);
-                Err(self.with_other_symbol(search, Some(&outline), error))
-            }
-            [(first, last)] => {
-                let name = format!("{symbol} (lines {first} to {last})");
+        let found: Vec<(usize, usize)> = spans.iter().filter_map(|span| self.shared_lines(span)).collect();
+        match (found.as_slice(), spans.first()) {
+            ([], None) => Err(self.with_other_symbol(search, Some(&outline), unknown(symbol, &outline))),
+            ([], Some(first)) => Err(self.outside(search, symbol, &spans, first)),
+            ([(first, last)], _) => {
+                let is_whole = spans.iter().any(|span| self.symbol_lines(span) == (*first, *last));
+                let name = if is_whole {
+                    format!("{symbol} (lines {first} to {last})")
+                } else {
+                    format!("lines {first} to {last} of {symbol}")
+                };
                 Ok(Window { first: *first, last: *last, name, ..self })
             }
-            several => {
+            (several, _) => {
                 let message = format!("{} symbols in {} are called {symbol}", several.len(), self.name);
                 let places = several
                     .iter()
@@ -122,6 +137,32 @@ impl<'a> Window<'a> {
                     )))
             }
         }
+    }
+
+    /// Returns the error for a symbol that is outside of the searched lines, with the edit without one of the two if
+    /// only that can be meant.
+    fn outside(&self, search: &Search, symbol: &str, spans: &[Range<usize>], first: &Range<usize>) -> Error {
+        let (start_line, end_line) = self.symbol_lines(first);
+        let found = match spans.len() {
+            1 => format!("{symbol} (lines {start_line} to {end_line}), which is"),
+            count => format!("{symbol}, and all {count} symbols of that name are"),
+        };
+        let message = format!("`within` is {found} outside of {}", self.name);
+        let is_in_symbol = spans.len() == 1 && self.occurs_once(search, first.clone());
+        let unset = match (is_in_symbol, self.occurs_once(search, self.bytes())) {
+            (true, false) => vec!["lines", "start_line", "end_line"],
+            (false, true) => vec!["within"],
+            (true, true) | (false, false) => Vec::new(),
+        };
+        let next = if unset.is_empty() {
+            NextCall::read_around(start_line, end_line, self.buffer.lines().count())
+        } else {
+            Some(NextCall::Fields { set: Vec::new(), unset })
+        };
+        Error::new(Code::MatchNotFound, message)
+            .named_field("within")
+            .hint("leave out `within`, or the lines to search")
+            .with_next_if(next)
     }
 
     /// Returns the outline of the whole text, if its language has one.
@@ -156,10 +197,10 @@ impl<'a> Window<'a> {
     }
 }
 
-fn unknown(symbol: &str, outline: &Outline, name: &str) -> Error {
+fn unknown(symbol: &str, outline: &Outline) -> Error {
     let message = match nearest(symbol, outline.names()) {
-        Some(suggestion) => format!("no symbol in {name} is called {symbol:?}; did you mean {suggestion}?"),
-        None => format!("no symbol in {name} is called {symbol:?}"),
+        Some(suggestion) => format!("no symbol in the file is called {symbol:?}; did you mean {suggestion}?"),
+        None => format!("no symbol in the file is called {symbol:?}"),
     };
     let names: Vec<&str> = outline.names().take(NAMES).collect();
     let hint = if names.is_empty() {
