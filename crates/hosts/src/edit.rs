@@ -21,9 +21,9 @@ pub enum HostEdit {
     },
     /// Replaces quoted texts in several files.
     ReplaceInFiles {
-        /// The first path that the call names.
-        path: String,
-        /// The quotes, in their order.
+        /// The paths that the call names beside the quotes.
+        paths: Vec<String>,
+        /// The quotes, in their order; one for each path that a quote names.
         quotes: Vec<FileQuote>,
     },
     /// Writes the whole text of a file.
@@ -59,6 +59,9 @@ pub enum HostEdit {
         /// The path of the file.
         path: String,
     },
+    /// An edit of one of several files that the call names, as it would be for each of them. Which of them the tool takes is
+    /// not known.
+    Ambiguous(Vec<HostEdit>),
 }
 
 /// A quoted text and its replacement.
@@ -143,15 +146,18 @@ impl HostEdit {
             | HostEdit::Delete { path }
             | HostEdit::Notebook { path, .. }
             | HostEdit::Other { path } => vec![path],
-            HostEdit::ReplaceInFiles { path, quotes } => {
-                std::iter::once(path.as_str()).chain(quotes.iter().map(|quote| quote.path.as_str())).collect()
+            HostEdit::ReplaceInFiles { paths, quotes } => {
+                let own = quotes.iter().map(|quote| quote.path.as_str());
+                paths.iter().map(String::as_str).chain(own).collect()
             }
             HostEdit::Patch { patch, .. } => patch.paths(),
+            HostEdit::Ambiguous(edits) => edits.iter().flat_map(HostEdit::paths).collect(),
         }
     }
 }
 
 /// The kinds of edit tools.
+#[derive(Clone, Copy)]
 enum ToolKind {
     Replace,
     Write,
@@ -163,6 +169,8 @@ enum ToolKind {
 }
 
 const PATH: [&str; 5] = ["file_path", "filePath", "path", "TargetFile", "target_file"];
+const NOTEBOOK_PATH: [&str; 6] =
+    ["notebook_path", "file_path", "filePath", "path", "TargetFile", "target_file"];
 const OLD: [&str; 5] = ["old_string", "oldString", "old_str", "old_text", "TargetContent"];
 const NEW: [&str; 5] = ["new_string", "newString", "new_str", "new_text", "ReplacementContent"];
 const CONTENT: [&str; 5] = ["content", "file_text", "CodeContent", "contents", "new_text"];
@@ -180,18 +188,41 @@ pub(super) fn read_edit(host: Host, tool: &str, input: &Value) -> Result<Option<
         ToolKind::Replace | ToolKind::Write | ToolKind::Delete | ToolKind::Notebook | ToolKind::Other => {}
     }
     let Value::Object(fields) = input else { return Err(format!("the input of {tool} is not an object")) };
-    let path = || {
-        let list = LISTS.iter().find_map(|name| fields.get(*name)?.get(0)?.as_object());
-        let named = list.filter(|_| name_in(fields, &PATH).is_none());
-        required(named.unwrap_or(fields), &PATH, tool)
+    let list = LISTS.iter().find_map(|name| fields.get(*name));
+    if let (ToolKind::Replace, Some(list)) = (kind, list) {
+        return replace_in_list(fields, list, tool).map(Some);
+    }
+    let names: &[&str] = match kind {
+        ToolKind::Notebook => &NOTEBOOK_PATH,
+        ToolKind::Replace
+        | ToolKind::Write
+        | ToolKind::Delete
+        | ToolKind::Other
+        | ToolKind::Patch
+        | ToolKind::Command => &PATH,
     };
-    Ok(Some(match kind {
-        ToolKind::Replace => replace(fields, path()?, tool)?,
-        ToolKind::Write => HostEdit::Write { path: path()?, content: required(fields, &CONTENT, tool)? },
-        ToolKind::Delete => HostEdit::Delete { path: path()? },
-        ToolKind::Notebook => notebook(fields, tool)?,
-        ToolKind::Other | ToolKind::Patch | ToolKind::Command => HostEdit::Other { path: path()? },
+    let paths = named_paths(naming_object(fields, list, names), names, tool)?;
+    let edits = paths.into_iter().map(|path| edit_of_file(kind, fields, path, tool));
+    Ok(Some(match <[HostEdit; 1]>::try_from(edits.collect::<Result<Vec<HostEdit>, String>>()?) {
+        Ok([edit]) => edit,
+        Err(edits) => HostEdit::Ambiguous(edits),
     }))
+}
+
+/// Returns the edit of the file at this path.
+fn edit_of_file(
+    kind: ToolKind,
+    fields: &Map<String, Value>,
+    path: String,
+    tool: &str,
+) -> Result<HostEdit, String> {
+    Ok(match kind {
+        ToolKind::Replace => replace(fields, path, tool)?,
+        ToolKind::Write => HostEdit::Write { path, content: required(fields, &CONTENT, tool)? },
+        ToolKind::Delete => HostEdit::Delete { path },
+        ToolKind::Notebook => notebook(fields, path, tool)?,
+        ToolKind::Other | ToolKind::Patch | ToolKind::Command => HostEdit::Other { path },
+    })
 }
 
 /// Returns the kind of a host's tool; `None` if it edits no file.
@@ -243,24 +274,33 @@ fn kind(host: Host, tool: &str, input: &Value) -> Option<ToolKind> {
 }
 
 fn replace(fields: &Map<String, Value>, path: String, tool: &str) -> Result<HostEdit, String> {
-    let list = LISTS.iter().find_map(|name| fields.get(*name));
-    let Some(list) = list else {
-        let (old, new) = (name_in(fields, &OLD), name_in(fields, &NEW));
-        let names = old.zip(new).map(|(old, new)| QuoteFields { old, new });
-        return Ok(HostEdit::Replace { path, quotes: vec![quote(fields, tool)?], fields: names });
-    };
+    let (old, new) = (name_in(fields, &OLD), name_in(fields, &NEW));
+    let names = old.zip(new).map(|(old, new)| QuoteFields { old, new });
+    Ok(HostEdit::Replace { path, quotes: vec![quote(fields, tool)?], fields: names })
+}
+
+/// Reads a list of quotes, each of them with a path of its own or in the file that the call names.
+fn replace_in_list(fields: &Map<String, Value>, list: &Value, tool: &str) -> Result<HostEdit, String> {
     let wrong = || format!("the edits of {tool} are not a list of objects");
+    let items: Option<Vec<&Map<String, Value>>> =
+        list.as_array().and_then(|items| items.iter().map(Value::as_object).collect());
+    let items = items.ok_or_else(wrong)?;
+    let beside = paths_in(fields, &PATH);
+    let others = named_paths(naming_object(fields, Some(list), &PATH), &PATH, tool)?;
     let mut quotes = Vec::new();
-    for item in list.as_array().ok_or_else(wrong)? {
-        let item = item.as_object().ok_or_else(wrong)?;
-        let own = PATH.iter().find_map(|name| item.get(*name)?.as_str());
-        quotes.push(FileQuote { path: own.unwrap_or(&path).to_owned(), quote: quote(item, tool)? });
+    for item in items {
+        let own = paths_in(item, &PATH);
+        let quote = quote(item, tool)?;
+        let paths = if own.is_empty() { &others } else { &own };
+        quotes.extend(paths.iter().map(|path| FileQuote { path: path.clone(), quote: quote.clone() }));
     }
-    if quotes.iter().any(|quote| quote.path != path) {
-        return Ok(HostEdit::ReplaceInFiles { path, quotes });
+    match others.first() {
+        Some(path) if beside.len() < 2 && quotes.iter().all(|quote| quote.path == *path) => {
+            let quotes = quotes.into_iter().map(|quote| quote.quote).collect();
+            Ok(HostEdit::Replace { path: path.clone(), quotes, fields: None })
+        }
+        _ => Ok(HostEdit::ReplaceInFiles { paths: beside, quotes }),
     }
-    let quotes = quotes.into_iter().map(|quote| quote.quote).collect();
-    Ok(HostEdit::Replace { path, quotes, fields: None })
 }
 
 fn quote(fields: &Map<String, Value>, tool: &str) -> Result<QuotedReplacement, String> {
@@ -301,7 +341,7 @@ fn command(input: &Value) -> Option<HostEdit> {
     Some(HostEdit::Patch { patch: patch.ok()?, folder, form })
 }
 
-fn notebook(fields: &Map<String, Value>, tool: &str) -> Result<HostEdit, String> {
+fn notebook(fields: &Map<String, Value>, path: String, tool: &str) -> Result<HostEdit, String> {
     let optional = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
     let mode = match fields.get("edit_mode").and_then(Value::as_str) {
         None | Some("replace") => CellMode::Replace,
@@ -314,11 +354,38 @@ fn notebook(fields: &Map<String, Value>, tool: &str) -> Result<HostEdit, String>
         CellMode::Replace | CellMode::Insert => required(fields, &["new_source"], tool)?,
     };
     let cell = CellEdit { id: optional("cell_id"), source, cell_type: optional("cell_type"), mode };
-    Ok(HostEdit::Notebook { path: required(fields, &["notebook_path"], tool)?, cell })
+    Ok(HostEdit::Notebook { path, cell })
 }
 
 fn name_in(fields: &Map<String, Value>, names: &[&'static str]) -> Option<&'static str> {
     names.iter().find(|name| fields.contains_key(**name)).copied()
+}
+
+/// Returns the texts of all these fields, each of them once: a tool may take any of them for the path of its file.
+fn paths_in(fields: &Map<String, Value>, names: &[&str]) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    for path in names.iter().filter_map(|name| fields.get(*name)?.as_str()) {
+        if !paths.iter().any(|other| other == path) {
+            paths.push(path.to_owned());
+        }
+    }
+    paths
+}
+
+/// Returns the object that names the file of a call: the call, or the first item of its list if that alone does.
+fn naming_object<'a>(
+    fields: &'a Map<String, Value>,
+    list: Option<&'a Value>,
+    names: &[&str],
+) -> &'a Map<String, Value> {
+    let first = list.and_then(|list| list.get(0)?.as_object());
+    first.filter(|_| paths_in(fields, names).is_empty()).unwrap_or(fields)
+}
+
+/// Returns the paths of [`paths_in`]; an error if there is none.
+fn named_paths(fields: &Map<String, Value>, names: &[&str], tool: &str) -> Result<Vec<String>, String> {
+    let paths = paths_in(fields, names);
+    if paths.is_empty() { required(fields, names, tool).map(|path| vec![path]) } else { Ok(paths) }
 }
 
 fn required(fields: &Map<String, Value>, names: &[&str], tool: &str) -> Result<String, String> {
@@ -341,16 +408,43 @@ mod tests {
     fn every_file_of_a_list_of_replacements_is_named() {
         let item = |path: &str| json!({"filePath": path, "oldString": "x", "newString": "y"});
         let several = json!({"explanation": "z", "replacements": [item("/a"), item("/b"), item("/a")]});
-        let HostEdit::ReplaceInFiles { path, quotes } = read("multi_replace_string_in_file", &several) else {
+        let HostEdit::ReplaceInFiles { paths, quotes } = read("multi_replace_string_in_file", &several)
+        else {
             panic!()
         };
         let named: Vec<&str> = quotes.iter().map(|quote| quote.path.as_str()).collect();
-        assert_eq!((path.as_str(), named), ("/a", vec!["/a", "/b", "/a"]));
+        assert_eq!((paths.len(), named), (0, vec!["/a", "/b", "/a"]));
         // A path beside the list counts as well, because a tool may take either.
         let beside = json!({"filePath": "/c", "replacements": [item("/a")]});
         assert_eq!(read("multi_replace_string_in_file", &beside).paths(), ["/c", "/a"]);
         let single = json!({"replacements": [item("/a"), item("/a")]});
         let edit = read("multi_replace_string_in_file", &single);
         assert!(matches!(&edit, HostEdit::Replace { path, quotes, .. } if path == "/a" && quotes.len() == 2));
+    }
+
+    #[test]
+    fn every_path_of_a_call_is_named() {
+        let item = json!({"filePath": "/a", "path": "/b", "oldString": "x", "newString": "y"});
+        let edit = read("multi_replace_string_in_file", &json!({"replacements": [item]}));
+        let HostEdit::ReplaceInFiles { quotes, .. } = &edit else { panic!("{edit:?}") };
+        assert_eq!((edit.paths(), quotes[1].quote.new.as_str()), (vec!["/a", "/b"], "y"));
+        let two = json!({"filePath": "/a", "path": "/b", "edits": [{"oldString": "x", "newString": "y"}]});
+        assert_eq!(read("multi_replace_string_in_file", &two).paths(), ["/a", "/b", "/a", "/b"]);
+        let paths = json!({"path": "/b", "file_path": "/a", "filePath": 1, "TargetFile": "/a"});
+        for (tool, rest) in [
+            ("replace_string_in_file", json!({"oldString": "x", "newString": "y"})),
+            ("create_file", json!({"content": "x"})),
+            ("insert_edit_into_file", json!({"code": "x"})),
+            ("NotebookEdit", json!({"new_source": "x"})),
+        ] {
+            let mut input = paths.clone();
+            input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+            let edit = read(tool, &input);
+            assert!(matches!(&edit, HostEdit::Ambiguous(edits) if edits.len() == 2), "{edit:?}");
+            assert_eq!(edit.paths(), ["/a", "/b"], "{tool}");
+        }
+        let same = json!({"filePath": "/a", "path": "/a", "content": "x"});
+        assert!(matches!(read("create_file", &same), HostEdit::Write { path, .. } if path == "/a"));
+        assert!(read_edit(Host::VsCode, "create_file", &json!({"path": 1, "content": "x"})).is_err());
     }
 }

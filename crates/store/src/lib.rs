@@ -58,7 +58,7 @@ pub use files::Files;
 pub use git::{FileAtRevision, Repository, Revision, RevisionFiles};
 pub use history::{EditId, EditMeta, Entry, EntryKind, FileChange, JournalRecord, RetentionLimits};
 pub use journal::{Journal, OutsideChange};
-pub use listing::{ListedPath, Listing, PathKind};
+pub use listing::{ListedPath, Listing, OTHER_REPOSITORY, PathKind};
 pub use lock_key::LockKey;
 pub use locks::{LockGuard, LockWaits, Locks};
 pub use outcome::{GuardLevel, PublishedBatch, PublishedFile, WriteOutcome};

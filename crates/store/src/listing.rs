@@ -16,6 +16,9 @@ use super::paths::{admit, spelling, walk};
 use super::system_error;
 use lockgate_error::Error;
 
+/// The reason for which a nested repository, such as a submodule, is skipped.
+pub const OTHER_REPOSITORY: &str = "another repository";
+
 /// The resolved target of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedPath {
@@ -84,10 +87,17 @@ impl Files {
             }
         }
         let nested = std::mem::take(&mut *nested.lock());
-        let other = |path: String| (below(root, Path::new(&path)), "another repository".to_owned());
+        let other = |path: String| (below(root, Path::new(&path)), OTHER_REPOSITORY.to_owned());
         listing.skipped.extend(nested.into_iter().map(other));
         listing.files.sort_unstable();
         Ok(listing)
+    }
+
+    /// True if a path of a root is in another repository below the root, or is the folder of one.
+    pub fn is_in_nested_repository(&self, root: usize, path: &str) -> bool {
+        let Some(root) = self.roots.get(root) else { return false };
+        let mut folders = Path::new(path).ancestors().filter(|folder| !folder.as_os_str().is_empty());
+        folders.any(|folder| root.dir().symlink_metadata(folder.join(".git")).is_ok())
     }
 
     /// True if a path of a root is a regular file, and its last name is not a link.

@@ -17,6 +17,7 @@
 #![deny(clippy::disallowed_methods)]
 
 mod columns;
+mod css_urls;
 mod memory;
 mod newer;
 mod newer_java;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tree_sitter::Language;
 
 use super::columns::IndentStack;
-use super::{memory, newer, newer_java, weight};
+use super::{css_urls, memory, newer, newer_java, weight};
 
 /// The tree-sitter grammar of a language, with its dialects.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct Grammar {
     /// The steps to charge once for a text.
     base_cost: fn(&str) -> usize,
     forgets: fn(&str) -> bool,
-    /// Replaces syntax that the grammar does not support yet.
+    /// Replaces syntax that the grammar does not support.
     known: fn(&str) -> Option<String>,
 }
 
@@ -51,7 +51,7 @@ impl Grammar {
     }
 
     /// Prepares a text for the grammar. Some grammars report an error for a last line without a line
-    /// end, and some do not support the newest syntax of their language, which is blanked out.
+    /// end, and some do not support all syntax of their language; what they do not support is replaced.
     pub fn prepare<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.wants_line_end && !text.ends_with('\n') {
             return Cow::Owned(format!("{text}\n"));
@@ -90,7 +90,10 @@ static ALL: [Grammar; 16] = [
         forgets: weight::html_forgets,
         ..row("html", |_| vec![tree_sitter_html::LANGUAGE.into()])
     },
-    row("css", |_| vec![tree_sitter_css::LANGUAGE.into()]),
+    Grammar {
+        known: css_urls::without_brackets_in_urls,
+        ..row("css", |_| vec![tree_sitter_css::LANGUAGE.into()])
+    },
     row("c", c),
     row("cpp", |_| vec![tree_sitter_cpp::LANGUAGE.into()]),
     Grammar {

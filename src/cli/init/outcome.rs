@@ -15,6 +15,8 @@ use lockgate_text::{Buffer, Hints};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileStatus {
     Written,
+    /// It was deleted, because it had nothing else; JSON says `written`.
+    Removed,
     /// It already had the content.
     Unchanged,
     /// It was shown but not written.
@@ -24,12 +26,23 @@ pub(super) enum FileStatus {
 }
 
 impl FileStatus {
+    /// Returns the value in JSON.
     fn name(self) -> &'static str {
         match self {
-            FileStatus::Written => "written",
+            FileStatus::Written | FileStatus::Removed => "written",
             FileStatus::Unchanged => "unchanged",
             FileStatus::Proposed => "proposed",
             FileStatus::Refused => "refused",
+        }
+    }
+
+    /// Returns the word of the text form.
+    fn label(self) -> &'static str {
+        match self {
+            FileStatus::Removed => "removed",
+            FileStatus::Written | FileStatus::Unchanged | FileStatus::Proposed | FileStatus::Refused => {
+                self.name()
+            }
         }
     }
 }
@@ -115,7 +128,7 @@ impl InitOutcome {
         text += &self.text.as_deref().map(policy).unwrap_or_default();
         text += &self.notes.iter().map(|note| labelled(WARNING, "note", visible(note))).collect::<String>();
         if self.rejection.is_none() {
-            text += &labelled(DONE, self.status.name(), visible(&self.message));
+            text += &labelled(DONE, self.status.label(), visible(&self.message));
         }
         let next = |(what, why): &(String, String)| labelled(LABEL, "next", format!("{what}: {why}"));
         text + &self.next.iter().map(next).collect::<String>()

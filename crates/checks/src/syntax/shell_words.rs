@@ -2,7 +2,11 @@
 //!
 //! The grammar of bash loses its way in some valid scripts, and then misses a `done` that is there. So a keyword that it
 //! misses behind a place that it could not read is certain only if the script has fewer of that keyword than of the one that
-//! opens the construct.
+//! opens the construct. It also reads on in a `case` without an end until the `esac` of the next one; pairing the keywords
+//! shows which of them has no end.
+//!
+//! Measured on 310 valid scripts with a `case`: each has its `esac`. Of 441 scripts from which the line of an `esac` was taken,
+//! and in which the grammar has an error instead of a missing token, 433 have a `case` without one before the end of the error.
 //!
 //! Invariant: the time is linear in the text.
 
@@ -10,11 +14,16 @@ use std::collections::HashMap;
 
 /// The keywords that close a construct, each with the one that occurs once in it.
 const PAIRS: [(&str, &str); 3] = [("fi", "if"), ("done", "do"), ("esac", "case")];
+/// The signs and keywords that a command may follow.
+const SIGNS_BEFORE_COMMAND: [char; 9] = ['\n', ';', '&', '|', '(', ')', '{', '`', '!'];
+const WORDS_BEFORE_COMMAND: [&str; 7] = ["then", "do", "else", "if", "elif", "while", "until"];
+/// The most text behind a `case` that is searched for its `in`, in bytes.
+const LONGEST_HEAD: usize = 200;
 
 /// Returns the keywords that occur less often in a script than the constructs that they close.
 pub(super) fn missing(text: &str) -> Vec<&'static str> {
     let mut counts = [0_isize; PAIRS.len()];
-    words(text, &mut |word| {
+    words(text, &mut |_, word| {
         for ((close, open), count) in PAIRS.iter().zip(&mut counts) {
             *count += isize::from(word == *open) - isize::from(word == *close);
         }
@@ -22,8 +31,34 @@ pub(super) fn missing(text: &str) -> Vec<&'static str> {
     PAIRS.iter().zip(counts).filter(|(_, count)| *count > 0).map(|((close, _), _)| *close).collect()
 }
 
-/// Passes the words of a script to `see` that are in no comment, string or here-document.
-fn words<'t>(text: &'t str, see: &mut dyn FnMut(&'t str)) {
+/// Returns the offset of the first `case` of a script that no `esac` closes.
+pub(super) fn unclosed_case(text: &str) -> Option<usize> {
+    let mut open = Vec::new();
+    words(text, &mut |at, word| match word {
+        "case" => open.extend(begins_case(text, at).then_some(at)),
+        "esac" => {
+            open.pop();
+        }
+        _ => {}
+    });
+    open.first().copied()
+}
+
+/// True if the word `case` at this offset is a keyword: it begins a command, and its `in` is on the same line or the next.
+fn begins_case(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default().trim_end_matches([' ', '\t']);
+    let is_part = |character: char| character.is_alphanumeric() || character == '_';
+    let is_last = |word: &str| before.strip_suffix(word).is_some_and(|rest| !rest.ends_with(is_part));
+    let is_command = before.is_empty()
+        || before.ends_with(SIGNS_BEFORE_COMMAND)
+        || WORDS_BEFORE_COMMAND.iter().any(|word| is_last(word));
+    let end = text.floor_char_boundary(text.len().min(at + LONGEST_HEAD));
+    let head = text.get(at..end).unwrap_or_default();
+    is_command && head.lines().take(2).flat_map(str::split_whitespace).any(|word| word == "in")
+}
+
+/// Passes the words of a script that are in no comment, string or here-document to `see`, each after its offset.
+fn words<'t>(text: &'t str, see: &mut dyn FnMut(usize, &'t str)) {
     let bytes = text.as_bytes();
     let (mut at, mut start, mut wanted) = (0, 0, None);
     // The last line with each text, found where the first here-document may begin.
@@ -44,7 +79,7 @@ fn words<'t>(text: &'t str, see: &mut dyn FnMut(&'t str)) {
             _ => at + 1,
         };
         if matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'(' | b')' | b'|' | b'&' | b'`') {
-            see(text.get(start..at).unwrap_or_default());
+            see(start, text.get(start..at).unwrap_or_default());
             start = next;
         }
         if *byte == b'#' && is_first {
@@ -62,7 +97,7 @@ fn words<'t>(text: &'t str, see: &mut dyn FnMut(&'t str)) {
             start = at;
         }
     }
-    see(text.get(start..).unwrap_or_default());
+    see(start, text.get(start..).unwrap_or_default());
 }
 
 /// Returns the offset after the next occurrence of a delimiter.
@@ -145,6 +180,12 @@ mod tests {
             "case a in b) c;; esac\ncase d in e) f;;\n",
             "f() {\n  case $1 in\n    a) b ;;\n    c) d ;;\n}\nf a\n",
             "while a; do\n  case $1 in\n    b) c ;;\n    *) d ;;\n  shift\ndone\n",
+            // Before a case that is complete.
+            "case $1 in\n  a) b ;;\n  c) d ;;\ncase $2 in\n  e) f ;;\nesac\n",
+            "case $1 in\n  a) b ;;\nx=1\ncase $2 in\n  e) f ;;\nesac\ncase $3 in\n  g) h ;;\nesac\n",
+            "case $1 in\ncase $2 in\n  e) f ;;\nesac\n",
+            "a() {\ncase $1 in\n  b) c ;;\n}\nd() {\ncase $2 in\n  e) f ;;\nesac\n}\n",
+            "if a; then\ncase $1 in\n  b) c ;;\nfi\ncase $2 in\n  e) f ;;\nesac\n",
         ] {
             let found = judged("a.sh", None, text).findings;
             assert!(blocks(text), "{text}: {found:?}");
@@ -155,6 +196,26 @@ mod tests {
         // A `case` in a text that the grammar takes for code.
         assert!(!blocks("cat <<EOF | while read x; do\ncase $x in\nEOF\necho $x\ndone\n"));
         assert!(!blocks("case $1 in\n  a) echo $(( ;;\nesac\n"));
+        // The word in prose, which is no case.
+        assert!(!blocks("echo in case of a\ncase b in\n  c) echo $(( ;;\nesac\n"));
+        assert!(!blocks("echo no case is in use\ncase b in\n  c) d ;;\n)\nesac\n"));
+    }
+
+    #[test]
+    fn the_case_without_an_end_is_named() {
+        let line = |text: &str| {
+            let found = judged("a.sh", None, text).findings;
+            found.iter().find(|found| found.message == "missing \"esac\"").map(|found| found.line)
+        };
+        let whole = "case $1 in\n  a) b ;;\nesac\n";
+        let open = "case $1 in\n  a) b ;;\n";
+        assert_eq!(line(&format!("{open}{whole}")), Some(1));
+        assert_eq!(line(&format!("{whole}{open}{whole}{whole}")), Some(4));
+        assert_eq!(unclosed_case(&format!("{whole}{whole}")), None);
+        assert_eq!(unclosed_case(&format!("x=1; {open}{whole}")), Some(5));
+        assert_eq!(unclosed_case("if true; then case $1\nin a) b;; "), Some(14));
+        assert_eq!(unclosed_case("echo case a in b\n: 'case a in'\n# case a in\ncase"), None);
+        unclosed_case(&format!("case {}", "é".repeat(LONGEST_HEAD)));
     }
 
     #[test]

@@ -348,6 +348,26 @@ mod tests {
     }
 
     #[test]
+    fn brackets_in_an_unquoted_url_are_no_brackets_of_css() {
+        let blocks = |text: &str| judged("a.css", None, &format!("{text}\n")).blocking().count() > 0;
+        for text in [
+            "a { b: url(x{y); }",
+            "a { b: url(x}y); }",
+            "a { b: url( x[y ); }",
+            r"a { b: url(foo\)bar); }",
+            r"a { b: url(foo\(bar), url(c); }",
+            "@import url(x{y);",
+        ] {
+            assert!(!blocks(text), "{text}");
+            // The control: the brackets around it still count.
+            assert!(blocks(&format!("{text}\nd {{")), "{text}");
+        }
+        for text in ["a { b: url(x{y; }", "a { b: my-url(x{y); }", "a { b: url(x(y); }"] {
+            assert!(blocks(text), "{text}");
+        }
+    }
+
+    #[test]
     fn markdown_is_read_and_never_blocks() {
         let texts = [
             "# A\n\n- b\n",

@@ -155,9 +155,8 @@ impl TreeWalk<'_> {
         let has_room = self.survey.faults.len() < MAX_FAULTS;
         let Some(fault) = has_room.then(|| self.fault(node)).flatten() else { return };
         // A fault that contains this one is less precise.
-        while self.survey.faults.last().is_some_and(|last| fault.at < last.end && fault.end <= last.end) {
-            self.survey.faults.pop();
-        }
+        let contains = |last: &SyntaxFault| (last.at..last.end).contains(&fault.at) && fault.end <= last.end;
+        while self.survey.faults.pop_if(|last| contains(last)).is_some() {}
         self.survey.faults.push(fault);
     }
 
@@ -190,9 +189,11 @@ impl TreeWalk<'_> {
         Some(SyntaxFault { belief, ..SyntaxFault::new(at, end, message) })
     }
 
-    /// Returns the fault of a `case` in an error of a shell script that surely has no `esac`: for some scripts, the grammar has
-    /// an error around the whole `case` instead of a missing token.
+    /// Returns the fault of a `case` that surely has no `esac`, at an error of a shell script: for some scripts, the grammar has
+    /// an error around the whole `case` instead of a missing token. In others it reads on in the `case` until the `esac` of the
+    /// next one, and has an error for the head of that one.
     fn unclosed_case(&self, node: Node<'_>) -> Option<SyntaxFault> {
+        const START: &str = "case";
         const END: &str = "esac";
         let is_shell = match self.credit.trust {
             GrammarTrust::Whole => false,
@@ -201,10 +202,8 @@ impl TreeWalk<'_> {
         if !is_shell || self.is_lost {
             return None;
         }
-        let mut cursor = node.walk();
-        let case = node.children(&mut cursor).find(|child| child.kind() == "case")?;
-        let fault = || SyntaxFault::new(case.start_byte(), case.end_byte(), format!("missing \"{END}\""));
-        self.has_too_few(END).then(fault)
+        let at = shell_words::unclosed_case(self.text).filter(|at| *at < node.end_byte())?;
+        Some(SyntaxFault::new(at, at + START.len(), format!("missing \"{END}\"")))
     }
 
     fn belief(&self, is_sure: impl Fn(&[&str]) -> bool) -> Belief {

@@ -8,7 +8,9 @@ use super::super::services::{Services, cancelled};
 use super::{Audit, AuditRoot, CheckBase, SkippedFile, no_such_path};
 use lockgate_checks::{Watch, parallel, sanitize};
 use lockgate_error::{Code, Error};
-use lockgate_store::{FileSnapshot, ListedPath, PathKind, Repository, Revision, RevisionFiles};
+use lockgate_store::{
+    FileSnapshot, ListedPath, Listing, OTHER_REPOSITORY, PathKind, Repository, Revision, RevisionFiles,
+};
 
 /// The files of one root to be judged.
 pub(super) struct AuditedFiles {
@@ -109,6 +111,15 @@ impl Services {
         let root_index = survey.root_index;
         for scope in scopes {
             let was = was_inside(survey.revision.as_ref(), &scope.path);
+            let is_nested = self.store.files.is_in_nested_repository(root, &scope.path);
+            // A submodule that is gone is no folder of files that are gone.
+            let was_submodule =
+                || survey.revision.as_ref().is_some_and(|revision| revision.has_submodule(&scope.path));
+            if was.is_empty() && (is_nested || scope.kind == PathKind::Nothing && was_submodule()) {
+                let reason = OTHER_REPOSITORY.to_owned();
+                audit.skipped.push(SkippedFile { root_index, path: scope.path.clone(), reason });
+                continue;
+            }
             match scope.kind {
                 PathKind::File => {
                     files.insert(scope.path.clone());
@@ -116,7 +127,10 @@ impl Services {
                 PathKind::Nothing if was.is_empty() => return Err(no_such_path(&scope.path)),
                 PathKind::Nothing => removed.extend(was),
                 PathKind::Folder => {
-                    let listing = self.store.files.list(root, &scope.path)?;
+                    let listing = match is_nested {
+                        true => Listing::default(),
+                        false => self.store.files.list(root, &scope.path)?,
+                    };
                     files.extend(listing.files);
                     let skipped_files = listing.skipped.into_iter().map(|(path, why)| SkippedFile {
                         root_index,

@@ -2,7 +2,8 @@
 //! what it would write, and `after` does the work after the call.
 //!
 //! Invariant: an edit is denied only for a reason that was proved: a protected path, a blocking finding in a text that
-//! the tool would certainly write, bytes that it would certainly change, or a quote that certainly does not fit.
+//! the tool would certainly write, bytes that it would certainly change, or a quote that certainly does not fit. Where a call
+//! names several files for one, each of them counts as the one that the tool takes.
 
 mod after;
 mod plan;
@@ -173,10 +174,19 @@ impl EventGuard<'_> {
         known: &mut Option<HookSettings>,
     ) -> Step<Vec<(String, HostFile)>> {
         let mut files: Vec<(String, HostFile)> = Vec::new();
+        let mut unjudged = None;
         for path in self.paths(edit) {
             let file = match self.workspace.host_file(path.clone()).await {
+                Ok(file) => file,
                 Err(error) if error.code == Code::PathOutsideRoot => continue,
-                result => result?,
+                Err(error) => match Stop::from(error) {
+                    // One of the other files may be protected.
+                    Stop::Unjudged(reason) => {
+                        unjudged = unjudged.or(Some(reason));
+                        continue;
+                    }
+                    stop @ Stop::Answer(_) => return Err(stop),
+                },
             };
             let settings = known.map_or(file.settings, |settings| stricter(settings, file.settings));
             *known = Some(settings);
@@ -186,7 +196,7 @@ impl EventGuard<'_> {
             }
             files.push((path, file));
         }
-        Ok(files)
+        unjudged.map_or(Ok(files), |reason| Err(Stop::Unjudged(reason)))
     }
 
     /// Returns the paths of an edit, absolute, each of them once.
@@ -389,7 +399,8 @@ pub fn absolute_path(folder: &Path, edit: &HostEdit, path: &str) -> String {
         | HostEdit::Write { .. }
         | HostEdit::Delete { .. }
         | HostEdit::Notebook { .. }
-        | HostEdit::Other { .. } => folder.to_owned(),
+        | HostEdit::Other { .. }
+        | HostEdit::Ambiguous(_) => folder.to_owned(),
     };
     let whole = folder.join(path);
     let real_folder = match (edit, whole.parent(), whole.file_name()) {

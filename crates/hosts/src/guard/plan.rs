@@ -24,12 +24,12 @@ impl EventGuard<'_> {
         files: Vec<(String, HostFile)>,
         settings: HookSettings,
     ) -> Step<CallPlan> {
-        let habit = self.event.host.habit();
         match &call.edit {
             HostEdit::Patch { patch, .. } => return self.simulate_patch(call, patch, files, settings),
             HostEdit::ReplaceInFiles { quotes, .. } => {
                 return Ok(self.simulate_quotes(call, quotes, files));
             }
+            HostEdit::Ambiguous(edits) => return self.simulate_each(call, edits, files, settings),
             HostEdit::Replace { .. }
             | HostEdit::Write { .. }
             | HostEdit::Delete { .. }
@@ -37,9 +37,48 @@ impl EventGuard<'_> {
             | HostEdit::Other { .. } => {}
         }
         let Some((path, file)) = files.into_iter().next() else { return Ok(CallPlan::default()) };
+        let (change, rewrite) = self.simulate_file(call, &call.edit, &path, &file, settings)?;
+        Ok(CallPlan { drafts: vec![HostDraft { path, file, change }], rewrite })
+    }
+
+    /// Simulates the edit of each file that the call names, as the tool may take any of them.
+    fn simulate_each(
+        &self,
+        call: &HostCall,
+        edits: &[HostEdit],
+        files: Vec<(String, HostFile)>,
+        settings: HookSettings,
+    ) -> Step<CallPlan> {
+        let mut drafts = Vec::new();
+        for (path, file) in files {
+            let is_of_file = |edit: &&HostEdit| {
+                edit.paths().into_iter().any(|name| self.absolute(&call.edit, name) == path)
+            };
+            let edit = edits.iter().find(is_of_file);
+            let change = match edit.map(|edit| self.simulate_file(call, edit, &path, &file, settings)) {
+                Some(Ok((change, _))) => change,
+                // The tool would reject the edit of this file.
+                Some(Err(Stop::Answer(HookDecision::Pass))) | None => DraftChange::Unknown,
+                Some(Err(stop)) => return Err(stop),
+            };
+            drafts.push(HostDraft { path, file, change });
+        }
+        Ok(CallPlan { drafts, rewrite: None })
+    }
+
+    /// Simulates the edit of one file. Returns other arguments for the call, too, if its quote differs from the file.
+    fn simulate_file(
+        &self,
+        call: &HostCall,
+        edit: &HostEdit,
+        path: &str,
+        file: &HostFile,
+        settings: HookSettings,
+    ) -> Step<(DraftChange, Option<(Value, String)>)> {
+        let habit = self.event.host.habit();
         let before = file.bytes.as_deref();
         let mut rewrite = None;
-        let change = match (&call.edit, before) {
+        let change = match (edit, before) {
             (HostEdit::Write { content, .. }, _) => DraftChange::Written(content.clone()),
             (HostEdit::Delete { .. }, Some(_)) => DraftChange::Removed,
             (HostEdit::Notebook { cell, .. }, Some(before)) => match notebook::change_cell(before, cell) {
@@ -55,8 +94,8 @@ impl EventGuard<'_> {
                 let is_helped =
                     self.event.host.fires_before_search() && settings.drift == DriftedQuote::Rewrite;
                 match simulate::replace(before, quotes, habit) {
-                    Simulation::Made(made) if is_helped && joins_lines(&path, before, quotes, &made) => {
-                        match self.locate(call, &path, &file, settings)? {
+                    Simulation::Made(made) if is_helped && joins_lines(path, before, quotes, &made) => {
+                        match self.locate(call, path, file, settings)? {
                             Some((made, new)) => {
                                 rewrite = Some(new);
                                 DraftChange::Made(made)
@@ -71,7 +110,7 @@ impl EventGuard<'_> {
                             && made.written.is_none()
                             && is_utf8(before) =>
                     {
-                        match self.quote_exactly(call, &path, &file, &made.faithful, settings)? {
+                        match self.quote_exactly(call, path, file, &made.faithful, settings)? {
                             Some((made, new)) => {
                                 rewrite = Some(new);
                                 DraftChange::Made(made)
@@ -82,7 +121,7 @@ impl EventGuard<'_> {
                     Simulation::Made(made) => DraftChange::Made(made),
                     Simulation::Unknown => DraftChange::Unknown,
                     Simulation::Missing | Simulation::Several(_) => {
-                        let found = if is_helped { self.locate(call, &path, &file, settings)? } else { None };
+                        let found = if is_helped { self.locate(call, path, file, settings)? } else { None };
                         match found {
                             Some((made, new)) => {
                                 rewrite = Some(new);
@@ -98,11 +137,12 @@ impl EventGuard<'_> {
                 | HostEdit::Notebook { .. }
                 | HostEdit::Other { .. }
                 | HostEdit::ReplaceInFiles { .. }
-                | HostEdit::Patch { .. },
+                | HostEdit::Patch { .. }
+                | HostEdit::Ambiguous(_),
                 _,
             ) => DraftChange::Unknown,
         };
-        Ok(CallPlan { drafts: vec![HostDraft { path, file, change }], rewrite })
+        Ok((change, rewrite))
     }
 
     /// Finds the place of a quote that differs from the file; `None` if the quote is one that is not helped.

@@ -165,6 +165,12 @@ impl Revision {
         self.trees.files.keys().map(String::as_str)
     }
 
+    /// True if the revision has a submodule at a path, or at a folder above it.
+    pub fn has_submodule(&self, path: &str) -> bool {
+        let mut above = Path::new(path).ancestors().filter_map(Path::to_str);
+        above.any(|folder| self.trees.submodules.contains(folder))
+    }
+
     /// Returns the state of a file, with its bytes if there are at most `limit`.
     ///
     /// Errors: `IO_FAILED` if its bytes should be in the repository and are missing, or cannot be read.

@@ -2,7 +2,7 @@
 //!
 //! Invariant: at most the limit of entries is visited, whatever the trees contain.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
@@ -19,6 +19,8 @@ pub(super) struct Trees {
     /// The ids of the blobs, by path relative to the folder. Links, submodules and names that are not UTF-8
     /// are left out.
     pub(super) files: BTreeMap<String, ObjectId>,
+    /// The paths of the submodules, relative to the folder.
+    pub(super) submodules: BTreeSet<String>,
 }
 
 impl Trees {
@@ -44,7 +46,10 @@ impl Trees {
                     EntryKind::Blob | EntryKind::BlobExecutable => {
                         trees.files.insert(inner, entry.object_id());
                     }
-                    EntryKind::Link | EntryKind::Commit => {}
+                    EntryKind::Commit => {
+                        trees.submodules.insert(inner);
+                    }
+                    EntryKind::Link => {}
                 }
             }
         }

@@ -104,12 +104,37 @@ pub(super) fn find(text: &str, path: &[&'static str]) -> Result<Option<ExistingO
     Ok(Some(ExistingObject { fields, at: page.position(existing.range.start) }))
 }
 
-/// Removes all parts from a text; `None` if it has none of them. Objects and arrays that are empty then are removed
-/// too.
-pub(super) fn remove(text: &str, wanted: &[Wanted]) -> Result<Option<String>, MergeError> {
+/// The path of an object or an array: the names from the root object.
+pub(super) type ContainerPath = Vec<String>;
+
+/// Returns the objects and arrays that a text does not have, and that are made to add all parts to it.
+pub(super) fn new_containers(text: &str, wanted: &[Wanted]) -> Result<Vec<ContainerPath>, MergeError> {
+    let page = ConfigText::read(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))?;
+    let root = page.parsed.value.as_ref().map(|value| page.object(value, "the text")).transpose()?;
+    let mut made: Vec<ContainerPath> = Vec::new();
+    for path in wanted.iter().flat_map(Wanted::containers) {
+        let is_there = match root {
+            Some(root) => matches!(page.walk(root, path)?, Position::Found { .. }),
+            None => false,
+        };
+        let path: ContainerPath = path.iter().map(|name| (*name).to_owned()).collect();
+        if !is_there && !made.contains(&path) {
+            made.push(path);
+        }
+    }
+    Ok(made)
+}
+
+/// Removes all parts from a text; `None` if it has none of them. The objects and arrays of `made` are removed, too, if
+/// they are empty then; all others may be a person's.
+pub(super) fn remove(
+    text: &str,
+    wanted: &[Wanted],
+    made: &[ContainerPath],
+) -> Result<Option<String>, MergeError> {
     let mut current: Option<String> = None;
     for part in wanted {
-        while let Some(text) = remove_part(current.as_deref().unwrap_or(text), part)? {
+        while let Some(text) = remove_part(current.as_deref().unwrap_or(text), part, made)? {
             current = Some(text);
         }
     }
@@ -117,7 +142,7 @@ pub(super) fn remove(text: &str, wanted: &[Wanted]) -> Result<Option<String>, Me
 }
 
 /// Removes one part, or one element of it.
-fn remove_part(text: &str, wanted: &Wanted) -> Result<Option<String>, MergeError> {
+fn remove_part(text: &str, wanted: &Wanted, made: &[ContainerPath]) -> Result<Option<String>, MergeError> {
     let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let page = ConfigText::read(body)?;
     let Some(value) = &page.parsed.value else { return Ok(None) };
@@ -127,12 +152,13 @@ fn remove_part(text: &str, wanted: &Wanted) -> Result<Option<String>, MergeError
     let splices = match wanted {
         Wanted::Default { .. } => return Ok(None),
         Wanted::Value { value, .. } if Value::from(existing.value.clone()) != *value => return Ok(None),
-        Wanted::Object { .. } | Wanted::Value { .. } => page.cut_property(root, &chain),
+        Wanted::Object { .. } | Wanted::Value { .. } => page.cut_property(root, &chain, made),
         Wanted::Element { path, value } => {
             let array = page.array(&existing.value, path)?;
             let Some((container, index)) = find_own(array, value) else { return Ok(None) };
-            if array.elements.len() == 1 && container == Container::of_array(array) {
-                page.cut_property(root, &chain)
+            let is_last = array.elements.len() == 1 && container == Container::of_array(array);
+            if is_last && is_made(&chain, made) {
+                page.cut_property(root, &chain, made)
             } else {
                 page.cut(&container, index)
             }
@@ -157,6 +183,11 @@ fn find_own(array: &Array<'_>, wanted: &Value) -> Option<(Container, usize)> {
         let index = hooks.elements.iter().position(own).filter(|_| Owner::from_hook(wanted) == Owner::Own)?;
         Some((Container::of_array(hooks), index))
     })
+}
+
+/// True if the value at the end of a chain is one of `made`.
+fn is_made(chain: &[&ObjectProp<'_>], made: &[ContainerPath]) -> bool {
+    made.iter().any(|path| path.iter().eq(chain.iter().map(|property| property.name.as_str())))
 }
 
 /// Returns the value below a path of names.
@@ -383,14 +414,22 @@ impl<'a> ConfigText<'a> {
         format!("{begin}{}{}", self.layout.multi_line(&value, ""), self.layout.line_end)
     }
 
-    /// Cuts the last property of a chain, and those above it that would be empty.
-    fn cut_property(&self, root: &Object<'a>, chain: &[&ObjectProp<'a>]) -> Vec<ConfigSplice> {
+    /// Cuts the last property of a chain, and those of `made` above it that would be empty.
+    fn cut_property(
+        &self,
+        root: &Object<'a>,
+        chain: &[&ObjectProp<'a>],
+        made: &[ContainerPath],
+    ) -> Vec<ConfigSplice> {
         let mut objects = vec![root];
         objects.extend(chain.iter().filter_map(|property| property.value.as_object()));
         let mut depth = chain.len().saturating_sub(1);
         while depth > 0 {
             let (Some(above), Some(property)) = (objects.get(depth), chain.get(depth - 1)) else { break };
-            if above.properties.len() > 1 || self.has_comment(property.range.start..property.range.end) {
+            let is_kept = above.properties.len() > 1
+                || !is_made(chain.get(..depth).unwrap_or_default(), made)
+                || self.has_comment(property.range.start..property.range.end);
+            if is_kept {
                 break;
             }
             depth -= 1;

@@ -76,7 +76,7 @@ pub(super) fn run(workspace: &Workspace, call: &ClientCall<'_>) -> Result<InitOu
         }
         let (change, place) = match call.change {
             Change::Add(_) => add(&kind, content, &file)?,
-            Change::Remove => (remove(&kind, content, &file, call, &mut outcome)?, None),
+            Change::Remove => (remove(&kind, content, &file, call, &mut outcome.notes)?, None),
         };
         conflict = conflict.or(place.map(|place| format!("{}:{}:{}", file.shown, place.0, place.1)));
         show(&mut outcome, &file, &change)?;
@@ -94,13 +94,15 @@ pub(super) fn run(workspace: &Workspace, call: &ClientCall<'_>) -> Result<InitOu
         outcome.reject(conflict_error(call, &place));
         return Ok(outcome);
     }
+    let is_deleted = planned.iter().all(|(_, change)| matches!(change, FileChange::Delete { .. }));
     if call.writing == WriteMode::Show {
+        let change = if is_deleted { "removed" } else { "written" };
         outcome.status = FileStatus::Proposed;
-        outcome.message = format!("{} would be written", destination.shown);
+        outcome.message = format!("{} would be {change}", destination.shown);
         return Ok(outcome);
     }
-    write(&destination, &contents, &planned, call, &mut outcome)?;
-    outcome.status = FileStatus::Written;
+    write(&kind, &destination, &contents, &planned, call, &mut outcome)?;
+    outcome.status = if is_deleted { FileStatus::Removed } else { FileStatus::Written };
     outcome.message.clone_from(&destination.shown);
     Ok(outcome)
 }
@@ -172,7 +174,7 @@ fn remove(
     content: &Content,
     file: &ConfigFile,
     call: &ClientCall<'_>,
-    outcome: &mut InitOutcome,
+    notes: &mut Vec<String>,
 ) -> Result<FileChange, Error> {
     let Some(current) = file.text()? else { return Ok(FileChange::None) };
     let record = file.record(call.addition);
@@ -186,9 +188,10 @@ fn remove(
     if matches!(merge_content(kind, content, None), Ok(MergeResult::Added(text)) if text == current) {
         return Ok(FileChange::Delete { folders: 0 });
     }
-    outcome.notes.extend(check_removal(kind, content, file, call, current)?);
+    notes.extend(check_removal(kind, content, file, call, current)?);
+    let made = record.map(|record| record.made.as_slice()).unwrap_or_default();
     let text = match content {
-        Content::Json(wanted) => merge::remove(current, wanted),
+        Content::Json(wanted) => merge::remove(current, wanted, made),
         Content::TomlServer(_) => config_toml::remove(current, server_table(kind)),
         // A person changed it; it may hold more than lockgate wrote.
         Content::Own { .. } => {
@@ -256,6 +259,7 @@ fn show(outcome: &mut InitOutcome, file: &ConfigFile, change: &FileChange) -> Re
 
 /// Writes all files and the records of their changes.
 fn write(
+    kind: &ClientKind,
     destination: &Destination<'_>,
     contents: &[(&'static str, Content)],
     planned: &[(ConfigFile, FileChange)],
@@ -272,7 +276,7 @@ fn write(
     for (file, change) in planned {
         let record = match (call.change, change) {
             (Change::Add(_), FileChange::Write(text)) => {
-                Some(ChangeRecord::new(file.text()?, text, destination.missing_folders(file)))
+                Some(new_record(kind, destination, file, call, text)?)
             }
             (Change::Add(_) | Change::Remove, _) => None,
         };
@@ -288,6 +292,36 @@ fn write(
         }
     }
     Ok(())
+}
+
+/// Returns the record of the change of a file to this text. What an earlier call added is no part of the text that removing
+/// restores.
+fn new_record(
+    kind: &ClientKind,
+    destination: &Destination<'_>,
+    file: &ConfigFile,
+    call: &ClientCall<'_>,
+    text: &str,
+) -> Result<ChangeRecord, Error> {
+    // The earlier call may have had other toolsets.
+    let plain = ClientCall { toolsets: None, ..*call };
+    let contents = contents(kind, &plain);
+    let content = contents.iter().find(|(name, _)| *name == file.name).map(|(_, content)| content);
+    let earlier = file
+        .record(call.addition)
+        .zip(content)
+        .and_then(|(_, content)| remove(kind, content, file, &plain, &mut Vec::new()).ok());
+    let missing = destination.missing_folders(file);
+    let (before, folders) = match earlier {
+        Some(FileChange::Write(text)) => (Some(text), missing),
+        Some(FileChange::Delete { folders }) => (None, folders),
+        Some(FileChange::None) | None => (file.text()?.map(str::to_owned), missing),
+    };
+    let made = match content {
+        Some(Content::Json(wanted)) => merge::new_containers(before.as_deref().unwrap_or_default(), wanted),
+        Some(Content::TomlServer(_) | Content::Own { .. }) | None => Ok(Vec::new()),
+    };
+    Ok(ChangeRecord::new(before.as_deref(), text, folders, made.unwrap_or_default()))
 }
 
 /// Creates the outcome with its common parts.

@@ -1,10 +1,11 @@
 //! The record of one change of a configuration, so that removing it restores the file byte for byte.
 //!
-//! It has the text that was replaced, and the hash of the result. Once the file is changed otherwise, the record no
-//! longer applies.
+//! It has the text that was replaced, and the hash of the result. Once the file is changed otherwise, only the list of what
+//! was made applies.
 
 use serde::{Deserialize, Serialize};
 
+use super::merge::ContainerPath;
 use lockgate_text::Version;
 
 /// What one change did to a file.
@@ -16,6 +17,9 @@ pub(super) struct ChangeRecord {
     replaced: Option<ReplacedPart>,
     /// The number of folders that were created.
     pub(super) folders: usize,
+    /// The objects and arrays that were made around the additions. Records of older versions have none, so these stay.
+    #[serde(default)]
+    pub(super) made: Vec<ContainerPath>,
 }
 
 /// A part of a text, and what replaced it.
@@ -35,7 +39,12 @@ pub(super) enum Restored {
 }
 
 impl ChangeRecord {
-    pub(super) fn new(before: Option<&str>, after: &str, folders: usize) -> ChangeRecord {
+    pub(super) fn new(
+        before: Option<&str>,
+        after: &str,
+        folders: usize,
+        made: Vec<ContainerPath>,
+    ) -> ChangeRecord {
         let replaced = before.map(|before| {
             let same = |(one, other): &(char, char)| one == other;
             let start: usize =
@@ -47,7 +56,7 @@ impl ChangeRecord {
             let text = old.get(..old.len() - end).unwrap_or_default().to_owned();
             ReplacedPart { at: start, text, length: new.len() - end }
         });
-        ChangeRecord { after: hash(after), replaced, folders }
+        ChangeRecord { after: hash(after), replaced, folders, made }
     }
 
     /// Returns the file before the change; `None` if the current text is not the result of the change.
@@ -73,16 +82,24 @@ mod tests {
     proptest! {
         #[test]
         fn every_change_is_taken_back(before in "[aé\\n日]{0,12}", after in "[aé\\n日]{0,12}") {
-            let record = ChangeRecord::new(Some(&before), &after, 0);
+            let record = ChangeRecord::new(Some(&before), &after, 0, Vec::new());
             prop_assert_eq!(record.restore(&after), Some(Restored::Text(before)));
         }
     }
 
     #[test]
     fn a_file_that_was_changed_again_is_left_alone() {
-        let record = ChangeRecord::new(None, "one", 1);
+        let record = ChangeRecord::new(None, "one", 1, vec![vec!["hooks".to_owned()]]);
         assert_eq!((record.restore("one"), record.restore("two")), (Some(Restored::NoFile), None));
         let text = serde_json::to_string(&record).unwrap();
         assert_eq!(serde_json::from_str::<ChangeRecord>(&text).unwrap(), record);
+    }
+
+    #[test]
+    fn a_record_of_an_older_version_is_read() {
+        let record = ChangeRecord::new(Some("one"), "two", 0, Vec::new());
+        let mut json = serde_json::to_value(&record).unwrap();
+        assert!(json.as_object_mut().unwrap().shift_remove("made").is_some());
+        assert_eq!(serde_json::from_value::<ChangeRecord>(json).unwrap(), record);
     }
 }

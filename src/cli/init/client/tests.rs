@@ -6,7 +6,7 @@ mod random;
 use serde_json::{Map, Value, json};
 
 use super::kinds::JsonDialect;
-use super::merge::{MergeResult, Owner, exceeds, find, merge, remove};
+use super::merge::{ContainerPath, MergeResult, Owner, exceeds, find, merge, new_containers, remove};
 use super::wanted::Wanted;
 
 fn entry() -> Map<String, Value> {

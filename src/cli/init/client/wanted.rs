@@ -28,6 +28,18 @@ impl Wanted {
         }
     }
 
+    /// Returns the paths of the objects around it, and of its array, from the outside to the inside.
+    pub(super) fn containers(&self) -> impl Iterator<Item = &[&'static str]> {
+        let path = self.path();
+        let depth = match self {
+            Wanted::Element { .. } => path.len(),
+            Wanted::Object { .. } | Wanted::Value { .. } | Wanted::Default { .. } => {
+                path.len().saturating_sub(1)
+            }
+        };
+        (1..=depth).filter_map(move |end| path.get(..end))
+    }
+
     /// Returns the value at the end of the path in a configuration that has nothing there.
     pub(super) fn fresh(&self) -> Value {
         match self {

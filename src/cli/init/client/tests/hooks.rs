@@ -35,7 +35,13 @@ fn hooks_are_written_as_the_text_around_them_is() {
     );
 }
 
-/// Texts from which the cut restores every byte, without a record.
+/// Cuts what was added to a text, and what was made for it.
+#[track_caller]
+fn cut(before: &str, after: &str, wanted: &[Wanted]) -> Option<String> {
+    remove(after, wanted, &new_containers(before, wanted).unwrap()).unwrap()
+}
+
+/// Texts from which the cut restores every byte.
 #[test]
 fn what_was_added_leaves_no_trace_when_it_is_cut() {
     for before in [
@@ -50,9 +56,40 @@ fn what_was_added_leaves_no_trace_when_it_is_cut() {
         "\u{feff}{\n  \"a\": 1\n}",
     ] {
         let after = added(before, &hooks());
-        assert_eq!(remove(&after, &hooks()), Ok(Some(before.to_owned())), "{after}");
-        assert_eq!(remove(before, &hooks()), Ok(None));
+        assert_eq!(cut(before, &after, &hooks()).as_deref(), Some(before), "{after}");
+        assert_eq!(remove(before, &hooks(), &[]), Ok(None));
     }
+}
+
+#[test]
+fn empty_objects_and_arrays_of_a_person_stay() {
+    let path = |names: &[&str]| -> ContainerPath { names.iter().map(|name| (*name).to_owned()).collect() };
+    for (before, made) in [
+        ("{}", vec![path(&["hooks"]), path(&["hooks", "PreToolUse"]), path(&["hooks", "PostToolUse"])]),
+        ("", vec![path(&["hooks"]), path(&["hooks", "PreToolUse"]), path(&["hooks", "PostToolUse"])]),
+        ("{\"hooks\": {}}", vec![path(&["hooks", "PreToolUse"]), path(&["hooks", "PostToolUse"])]),
+        ("{\"a\": {}, \"hooks\": {\"PreToolUse\": []}}", vec![path(&["hooks", "PostToolUse"])]),
+        ("{\"hooks\": {\"PreToolUse\": [], \"PostToolUse\": []}}", Vec::new()),
+    ] {
+        assert_eq!(new_containers(before, &hooks()), Ok(made.clone()), "{before}");
+        if before.is_empty() {
+            continue;
+        }
+        let after = added(before, &hooks());
+        let left = |made: &[ContainerPath]| -> Value {
+            serde_json::from_str(&remove(&after, &hooks(), made).unwrap().unwrap()).unwrap()
+        };
+        assert_eq!(left(&made), serde_json::from_str::<Value>(before).unwrap(), "{after}");
+        // Without a record of it, nothing that is empty goes.
+        assert_eq!(left(&[])["hooks"], json!({"PreToolUse": [], "PostToolUse": []}), "{after}");
+    }
+    let before = "{\"mcpServers\": {}}";
+    let Ok(MergeResult::Added(after)) = merged(before) else { panic!() };
+    assert_eq!(cut(before, &after, &server()).as_deref(), Some(before));
+    let Ok(MergeResult::Added(after)) = merged("{}") else { panic!() };
+    assert_eq!(cut("{}", &after, &server()).as_deref(), Some("{}"));
+    let text = remove(&after, &server(), &[]).unwrap().unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), json!({"mcpServers": {}}));
 }
 
 #[test]
@@ -61,7 +98,7 @@ fn a_hook_that_a_person_moved_is_found() {
     let mixed = r#"{"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"command": "other"}, {"command": "/opt/bin/lockgate hook"}]}]}}"#;
     assert_eq!(merge(mixed, &hooks()[..1]), Ok(MergeResult::Unchanged));
     assert_eq!(
-        remove(mixed, &hooks()),
+        remove(mixed, &hooks(), &[]),
         Ok(Some(
             r#"{"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"command": "other"}]}]}}"#.to_owned()
         ))
@@ -71,11 +108,11 @@ fn a_hook_that_a_person_moved_is_found() {
     let Ok(MergeResult::Replaced(text, place)) = merge(older, &hooks()[..1]) else { panic!() };
     assert_eq!((place, merge(&text, &hooks()[..1])), ((4, 7), Ok(MergeResult::Unchanged)));
     let without = "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      { \"hooks\": [] }\n    ]\n  }\n}\n";
-    assert_eq!(remove(older, &hooks()), Ok(Some(without.to_owned())));
+    assert_eq!(remove(older, &hooks(), &[]), Ok(Some(without.to_owned())));
     // Programs with such words in their names are not lockgate's hook.
     for other in ["notlockgate hook", "lockgate hooks", "lockgate check", "echo lockgate"] {
         let text = json!({"hooks": {"PreToolUse": [group(other)]}}).to_string();
-        assert_eq!(remove(&text, &hooks()), Ok(None), "{other}");
+        assert_eq!(remove(&text, &hooks(), &[]), Ok(None), "{other}");
     }
 }
 
@@ -100,14 +137,14 @@ fn scalars_of_a_list_and_single_values_are_added_and_cut() {
     let before = "{\n  \"permissions\": {\n    \"deny\": [\"Read(.env)\"]\n  }\n}\n";
     let after = added(before, &wanted);
     assert_eq!(after, before.replace("(.env)\"", "(.env)\", \"Edit\", \"Write\""));
-    assert_eq!(remove(&after, &wanted), Ok(Some(before.to_owned())));
+    assert_eq!(cut(before, &after, &wanted).as_deref(), Some(before));
     let value = [Wanted::Value { path: vec!["permission", "edit"], value: json!("deny") }];
     let before = "{\n  \"permission\": {\n    \"bash\": \"ask\"\n  }\n}\n";
     let after = added(before, &value);
-    assert_eq!(remove(&after, &value), Ok(Some(before.to_owned())));
+    assert_eq!(cut(before, &after, &value).as_deref(), Some(before));
     let asks = before.replace("bash", "edit");
     assert!(matches!(merge(&asks, &value), Ok(MergeResult::Replaced(_, (3, 5)))));
-    assert_eq!(remove(&asks, &value), Ok(None));
+    assert_eq!(remove(&asks, &value, &[]), Ok(None));
     assert!(merge("{\"permission\": \"allow\"}", &value).is_err());
 }
 
@@ -116,5 +153,5 @@ fn a_default_is_added_once_and_stays() {
     let version = [Wanted::Default { path: vec!["version"], value: json!(1) }];
     assert_eq!(added("", &version), "{\n  \"version\": 1\n}\n");
     assert_eq!(merge("{\"version\": 2}", &version), Ok(MergeResult::Unchanged));
-    assert_eq!(remove("{\"version\": 1}", &version), Ok(None));
+    assert_eq!(remove("{\"version\": 1}", &version, &[]), Ok(None));
 }

@@ -18,6 +18,19 @@ const SQL_TAILS: [&str; 20] = [
     "as", "from", "then", "else", "end", "and", "or", "where", "collate", "is", "in", "not", "between",
     "like", "over", "asc", "desc", "group", "order", "having",
 ];
+/// The nodes with a value of a list, in all grammars. Those with braces are told apart from blocks by nothing else.
+const LISTS: [&str; 10] = [
+    "array",
+    "array_expression",
+    "array_initializer",
+    "element_value_array_initializer",
+    "initializer_list",
+    "list",
+    "literal_element",
+    "pair",
+    "set",
+    "tuple",
+];
 
 #[cfg(test)]
 thread_local! {
@@ -92,17 +105,22 @@ fn joins_in_tree(texts: &TextPair<'_>, line: usize, above: &str) -> bool {
     if matches!(operator.kind(), "number" | "integer" | "float") {
         return operator.start_byte() == start;
     }
-    if !matches!(operator.kind(), "+" | "-") {
-        return false;
+    let (value, around) = match operator.kind() {
+        "+" | "-" => (node, outer),
+        // In C, the sign of a number is a part of it, too.
+        "number_literal" => (operator, node),
+        _ => return false,
+    };
+    if value.kind().starts_with("binary_") {
+        return value.start_byte() < start;
     }
-    if node.kind().starts_with("binary_") {
-        return node.start_byte() < start;
-    }
-    // A sign follows an operator. A `-`, and that of a number, may also follow an opening bracket, a comma or `=`.
-    let is_sign = node.start_byte() == start && node.kind().starts_with("unary_");
-    let is_right = outer.kind().starts_with("binary_") && outer.child_by_field_name("right") == Some(node);
-    let is_value = operator.kind() == "-" || texts.after.text(line).get(1..).is_some_and(is_number);
-    is_sign && (is_right || is_value && above.ends_with(['(', '[', ',', '=']))
+    // A sign follows an operator. A `-`, and that of a number, may also follow an opening bracket, a comma or `=`, or begin a
+    // value of a list.
+    let is_sign = value.start_byte() == start && (value == operator || value.kind().starts_with("unary_"));
+    let is_right = around.kind().starts_with("binary_") && around.child_by_field_name("right") == Some(value);
+    let is_value = operator.kind() != "+" || texts.after.text(line).get(1..).is_some_and(is_number);
+    let has_place = above.ends_with(['(', '[', ',', '=']) || LISTS.contains(&around.kind());
+    is_sign && (is_right || is_value && has_place)
 }
 
 /// True if the words of a line show that it continues the expression of the line above.

@@ -29,6 +29,17 @@ fn operators_at_the_start_of_lines_are_no_diff_marks() {
         ("a.toml", "a = 1\n", "a = 1\nx = [\n-1,\n+2,\n]\n"),
         ("a.py", "y = 1\n", "y = 1\nx = [\n+1,\n+2,\n]\n"),
         ("a.js", "f()\n", "f()\nx = [\n+1,\n-2.5,\n];\n"),
+        ("a.c", "int y;\n", "int y;\nint x[] = {\n-1,\n+2,\n};\n"),
+        ("a.c", "int y;\n", "int y;\nfloat x[] = { // y\n+1.5f, // z\n-2, // z\n+.5,\n-N\n};\n"),
+        ("a.c", "int y;\n", "int y;\nint x[2][2] = {{\n-1,\n+2\n}, {\n+3,\n- 4\n}};\n"),
+        ("a.c", "int y;\n", "int y;\nint x = f(a,\n+1,\n-1);\n"),
+        ("a.cpp", "int y;\n", "int y;\nstd::vector<int> x{\n-1,\n+2,\n};\n"),
+        ("A.java", "class A {}\n", "class A {\nint[] x = {\n-1,\n+2,\n};\n}\n"),
+        ("a.go", "package p\n", "package p\n\nvar x = []int{\n-1,\n+2,\n}\n"),
+        ("a.go", "package p\n", "package p\n\nvar x = map[int]int{\n-1: 1,\n+2: 2,\n}\n"),
+        ("a.py", "y = 1\n", "y = 1\nx = {\n-1, # z\n+2,\n}\n"),
+        ("a.py", "y = 1\n", "y = 1\nx = {\n-1: 2,\n+2: 3,\n}\n"),
+        ("a.py", "y = 1\n", "y = 1\nx = [ # z\n-1, # z\n+2,\n]\n"),
     ] {
         assert_eq!(found(path, before, after), 0, "{path}: {after:?}");
         IS_OFF.set(true);
@@ -62,6 +73,11 @@ fn diff_marks_in_front_of_code_are_found() {
         ("a.json", "[\n1,\n2\n]\n", "[\n1,\n+2,\n+3\n]\n"),
         ("a.toml", "a = 1\n", "a = 1\n-b = 1\n-c = 2\n"),
         ("a.py", "x = [\n1,\n2,\n]\n", "x = [\n1,\n-2,\n+3,\n]\n"),
+        ("a.c", "int x[] = {\n1,\n2,\n};\n", "int x[] = {\n1,\n-2,\n+3,\n};\n"),
+        ("a.c", "int x[] = {\nA,\n};\n", "int x[] = {\nA,\n+B,\n+C,\n};\n"),
+        ("a.c", "int x[] = {\n 1,\n};\n", "int x[] = {\n 1\n- 1,\n+ N,\n};\n"),
+        ("a.c", "void f(void) {\n}\n", "void f(void) {\n+1;\n+2;\n}\n"),
+        ("a.go", "package p\n", "package p\n\nfunc f() {\n+g()\n+h()\n}\n"),
     ] {
         assert_eq!(found(path, before, after), 1, "{path}: {after:?}");
     }
