@@ -27,6 +27,7 @@ mod suite {
     mod docs;
     mod drafts;
     mod edits;
+    mod files;
     mod formatters;
     mod fuzz;
     mod gates;

@@ -36,7 +36,7 @@ fn files(load: &Load, place: &RunDir) {
 }
 
 /// What has the key of an entity in a row.
-fn key(entity: &Entity) -> String {
+pub fn key(entity: &Entity) -> String {
     let (own, app) = match entity.kind {
         Kind::AppFile => (organization(entity.organization), entity.app()),
         Kind::Workflow => (organization(entity.organization), String::new()),

@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 
-use super::entities::{Entity, Kind, organization};
+use super::entities::Kind;
 use super::load::Load;
 use super::postgres::Postgres;
+use super::seed::key;
 use super::servers::RunDir;
 
 /// Looks at every text; gives the number of edits that are there, and says what is broken by way of `load`.
@@ -50,14 +51,6 @@ pub fn verify(load: &Load, place: &RunDir) -> usize {
 
 /// The texts of all rows, each of which must be known.
 fn rows(load: &Load, database: &Postgres, texts: &mut [Option<String>]) {
-    let key = |entity: &Entity| {
-        let (own, app) = match entity.kind {
-            Kind::AppFile => (organization(entity.organization), entity.app()),
-            Kind::Workflow => (organization(entity.organization), String::new()),
-            Kind::Module => (String::new(), String::new()),
-        };
-        format!("{}\t{own}\t{app}\t{}", entity.kind.name(), entity.path)
-    };
     let stored_rows: HashMap<String, usize> =
         load.entities.borrow().iter().map(|entity| (key(entity), entity.number)).collect();
     database.copy("SELECT kind, organization, app, path, encode(stamp, 'hex'), text FROM entities FULL JOIN contents USING (kind, organization, app, path)", |line| {

@@ -2,10 +2,11 @@
 //! what is wrong alone is refused, and the project on disk is never touched.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::json;
 
+use super::files;
 use super::mcp::installed;
 use super::store::not_run;
 use super::trust::fixture::Fixture;
@@ -19,38 +20,19 @@ fn server(root: &Path, user: &Path, level: &str) -> Server {
     Server::start_by(command, root, &["--tools", "all", "--trust"])
 }
 
-/// Names and texts of all that is in a project.
-fn state(root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut all = Vec::new();
-    for entry in fs::read_dir(root).unwrap().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            all.extend(state(&path))
-        } else {
-            all.push((path.clone(), fs::read(&path).unwrap()))
-        }
-    }
-    all.sort();
-    all
-}
-
 /// A function and its caller in two files, `old` renamed to `new` in both: refused singly, written together.
 fn renamed(policy: &str, files: [(&str, &str); 2], with: &[(&str, &str)]) {
     for level in LEVELS {
         let (root, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        for (path, text) in files.iter().chain(with) {
-            let place = root.path().join(path);
-            fs::create_dir_all(place.parent().unwrap()).unwrap();
-            fs::write(place, text).unwrap();
-        }
+        files::write_all(root.path(), files.iter().chain(with));
         fs::write(root.path().join("quality.yaml"), policy).unwrap();
         let mut server = server(root.path(), user.path(), level);
-        let before = state(root.path());
+        let before = files::tree(root.path());
         let edit = |path: &str| json!({"path": path, "search": "old", "replace": "new"});
         for (path, _) in files {
             let answer = server.call("safe_edit_file", &edit(path));
             assert_eq!(answer.code(), "GATE_REFUSED", "{level}: {path} alone: {}", answer.text);
-            assert_eq!(state(root.path()), before, "{level}: {path}");
+            assert_eq!(files::tree(root.path()), before, "{level}: {path}");
         }
         let answer = server.call("edit_files", &json!({"edits": files.map(|(path, _)| edit(path))}));
         assert_eq!(answer.status(), "written", "{level}: {}\n{:#}", answer.text, answer.structured);
@@ -59,7 +41,7 @@ fn renamed(policy: &str, files: [(&str, &str); 2], with: &[(&str, &str)]) {
         for (path, text) in replacements {
             assert_eq!(fs::read_to_string(path).unwrap(), text, "{level}");
         }
-        assert_eq!(state(root.path()).len(), before.len(), "{level}");
+        assert_eq!(files::tree(root.path()).len(), before.len(), "{level}");
     }
 }
 
@@ -77,18 +59,14 @@ fn a_function_of_python_is_renamed_with_its_callers() {
     let callers = |policy: &str| {
         for level in LEVELS {
             let (root, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-            for (path, text) in files.iter().chain(&with) {
-                let place = root.path().join(path);
-                fs::create_dir_all(place.parent().unwrap()).unwrap();
-                fs::write(place, text).unwrap();
-            }
+            files::write_all(root.path(), files.iter().chain(&with));
             fs::write(root.path().join("quality.yaml"), policy).unwrap();
             let mut server = server(root.path(), user.path(), level);
             let edit = |path: &str| json!({"path": path, "search": "old", "replace": "new"});
-            let before = state(root.path());
+            let before = files::tree(root.path());
             let alone = server.call("safe_edit_file", &edit("pkg/b.py"));
             assert_eq!(alone.code(), "GATE_REFUSED", "{level}: {}", alone.text);
-            assert_eq!(state(root.path()), before, "{level}");
+            assert_eq!(files::tree(root.path()), before, "{level}");
             let both = json!({"edits": [edit("pkg/a.py"), edit("pkg/b.py")]});
             let answer = server.call("edit_files", &both);
             assert_eq!(answer.status(), "written", "{level}: {}\n{:#}", answer.text, answer.structured);

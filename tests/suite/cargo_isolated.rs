@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::json;
 
+use super::files::write_all;
 use super::wire::{Server, lockgate};
 
 const MANIFEST: &str = r#"[package]
@@ -94,19 +95,18 @@ fn build_scripts_and_macros_run_under_landlock() {
     for level in ["none", "landlock"] {
         let (user, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let root = dir.path().canonicalize().unwrap();
-        for (path, text) in [
-            ("Cargo.toml", MANIFEST),
-            ("Cargo.lock", LOCK),
-            ("build.rs", BUILD),
-            ("src/lib.rs", &source("u32")),
-            ("shapes/Cargo.toml", MACRO_MANIFEST),
-            ("shapes/src/lib.rs", MACRO),
-            ("quality.yaml", POLICY),
-        ] {
-            let path = root.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
+        write_all(
+            &root,
+            &[
+                ("Cargo.toml", MANIFEST),
+                ("Cargo.lock", LOCK),
+                ("build.rs", BUILD),
+                ("src/lib.rs", &source("u32")),
+                ("shapes/Cargo.toml", MACRO_MANIFEST),
+                ("shapes/src/lib.rs", MACRO),
+                ("quality.yaml", POLICY),
+            ],
+        );
         let mut command = lockgate(user.path());
         command.env("LOCKGATE_ISOLATION", level);
         // The home of the test is empty, and cargo finds its compiler in that of the person.

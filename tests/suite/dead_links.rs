@@ -6,6 +6,7 @@ use std::path::Path;
 use lockgate_checks::{anchors, links, lost_anchors};
 use serde_json::{Value, json};
 
+use super::files::write_all;
 use super::wire::{Answer, Server};
 
 /// A project with a guide and pages that link to it.
@@ -33,11 +34,7 @@ impl Project {
     fn new(policy: Option<&str>, more: &[(&str, &str)]) -> Project {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join(".git")).unwrap();
-        for (path, text) in PAGES.iter().chain(more) {
-            let place = root.path().join(path);
-            fs::create_dir_all(place.parent().unwrap()).unwrap();
-            fs::write(place, text).unwrap();
-        }
+        write_all(root.path(), PAGES.iter().chain(more));
         if let Some(policy) = policy {
             fs::write(root.path().join("quality.yaml"), policy).unwrap();
         }

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::files::write_all;
 use super::mcp::installed;
 use super::wire::{Answer, Server, lockgate, tools_path};
 
@@ -19,12 +20,7 @@ const MODULES: [(&str, &str); 3] = [
 
 fn project(policy: &str, files: &[(&str, &str)]) -> TempDir {
     let root = tempfile::tempdir().unwrap();
-    fs::write(root.path().join("quality.yaml"), policy).unwrap();
-    for (path, text) in files {
-        let file = root.path().join(path);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
-    }
+    write_all(root.path(), files.iter().chain(&[("quality.yaml", policy)]));
     root
 }
 

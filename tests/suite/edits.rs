@@ -1,7 +1,18 @@
 //! Edits in short, as a caller of the library says them.
 
+use lockgate_edit::request::{Author, Direction, Request, Target, UndoRequest, Whose};
 use lockgate_edit::{Edit, Insertion, LineEdit, LineEditNames, Needle, Occurrences, OnDuplicate, Search};
 use lockgate_matching::MatchTolerance;
+
+/// An edit of a file, in the default mode and whatever is there.
+pub fn of_file(path: &str, edit: Edit) -> Request {
+    Request::new(Target::File(path.to_owned()), edit)
+}
+
+/// An edit to undo or redo; without an id, the last one.
+pub fn revert(direction: Direction, edit_id: Option<String>) -> UndoRequest {
+    UndoRequest { direction, edit_id, target: None, whose: Whose::Everyone, author: Author::default() }
+}
 
 /// The whole text.
 pub fn content(text: &str) -> Edit {

@@ -64,15 +64,20 @@ fn edit_of(json: &str) -> Option<Edit> {
     safe_edit_file::parse_edit(arguments).ok().map(|input| input.request.edit)
 }
 
+/// Plans a request on a file if both can be read: no byte outside of the plan changes.
+fn check_edit(json: &str, file: &[u8]) {
+    let Some(edit) = edit_of(json) else { return };
+    let Ok(buffer) = Buffer::read(file.to_vec(), Hints::default()) else { return };
+    let Ok(planned) = plan(&edit, &buffer, CONTEXT) else { return };
+    let after = buffer.apply(&planned.plan).expect("what was planned for a buffer applies to it");
+    assert!(bytes_outside_unchanged(buffer.bytes(), after.bytes(), &planned.plan));
+}
+
 #[test]
 fn requests() {
     bolero::check!().with_type::<(Vec<u8>, Vec<u8>)>().for_each(|(words, file)| {
         let json: String = words.iter().map(|word| WORDS[usize::from(*word) % WORDS.len()]).collect();
-        let Some(edit) = edit_of(&json) else { return };
-        let Ok(buffer) = Buffer::read(file.clone(), Hints::default()) else { return };
-        let Ok(planned) = plan(&edit, &buffer, CONTEXT) else { return };
-        let after = buffer.apply(&planned.plan).expect("what was planned for a buffer applies to it");
-        assert!(bytes_outside_unchanged(buffer.bytes(), after.bytes(), &planned.plan));
+        check_edit(&json, file);
     });
 }
 
@@ -89,11 +94,7 @@ fn well_formed_requests() {
                 _ => serde_json::json!({"path": "a", "search": one, "replace": two, "regex": true,
                     "search_flags": i64::from(*to) & 0x7a}),
             };
-            let Some(edit) = edit_of(&arguments.to_string()) else { return };
-            let Ok(buffer) = Buffer::read(file.clone(), Hints::default()) else { return };
-            let Ok(planned) = plan(&edit, &buffer, CONTEXT) else { return };
-            let after = buffer.apply(&planned.plan).expect("what was planned for a buffer applies to it");
-            assert!(bytes_outside_unchanged(buffer.bytes(), after.bytes(), &planned.plan));
+            check_edit(&arguments.to_string(), file);
         },
     );
 }

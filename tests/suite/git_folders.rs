@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use lockgate_checks::Watch;
 use lockgate_edit::Edit;
-use lockgate_edit::request::{
-    Author, Direction, Expect, FilePermissions, GateOptions, Mode, Request, Target, UndoRequest, Whose,
-};
+use lockgate_edit::request::{Direction, Mode, Request};
 use lockgate_engine::{Report, Workspace};
 use lockgate_error::{Code, Error};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
+
+use super::{edits, files};
 
 /// Settings with which `git status` in the folder runs a command; the command makes the file `ran`.
 const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n\tfsmonitor = \"touch {ran}; false\"\n";
@@ -123,25 +123,11 @@ impl Project {
 
     /// Writes a file without lockgate.
     fn put(&self, path: &str, text: &str) {
-        let path = self.at(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, self.text(text)).unwrap();
-    }
-
-    fn request(&self, path: &str, edit: Edit) -> Request {
-        Request {
-            target: Target::File(path.to_owned()),
-            edit,
-            mode: Mode::Strict,
-            expect: Expect::Anything,
-            gate_options: GateOptions::default(),
-            permissions: FilePermissions::default(),
-            author: Author::default(),
-        }
+        files::write(self.at(path), self.text(text));
     }
 
     fn content(&self, path: &str, text: &str) -> Request {
-        self.request(path, Edit::Content(self.text(text)))
+        edits::of_file(path, Edit::Content(self.text(text)))
     }
 
     fn edit(&self, request: Request) -> Result<Report, Error> {
@@ -158,14 +144,7 @@ impl Project {
     }
 
     fn undo(&self, direction: Direction, report: &Report) -> Result<Vec<Report>, Error> {
-        let edit_id = report.edit_id.map(|id| id.to_string());
-        let revert = UndoRequest {
-            direction,
-            edit_id,
-            target: None,
-            whose: Whose::Everyone,
-            author: Author::default(),
-        };
+        let revert = edits::revert(direction, report.edit_id.map(|id| id.to_string()));
         self.runtime.block_on(self.workspace.undo_or_redo(revert, Watch::idle()))
     }
 
@@ -332,7 +311,7 @@ fn undo_and_redo_make_no_git_folder() {
     for (head, refused) in [("v/HEAD", true), ("v/head.txt", false)] {
         let removed = Project::new();
         removed.put(head, "ref: refs/heads/main\n");
-        let removal = removed.edit(removed.request(head, Edit::Remove)).unwrap();
+        let removal = removed.edit(edits::of_file(head, Edit::Remove)).unwrap();
         let created = Project::new();
         let creation = created.write(head, "ref: refs/heads/main\n").unwrap();
         created.undo(Direction::Undo, &creation).unwrap();
@@ -358,7 +337,7 @@ fn the_removal_of_what_keeps_git_away_is_refused() {
     LAYOUTS[0].files.iter().for_each(|(path, text)| project.put(path, text));
     project.put("v/commondir", "nowhere\n");
     assert!(!has_git() || !project.runs("v"));
-    let removal = project.edit(project.request("v/commondir", Edit::Remove));
+    let removal = project.edit(edits::of_file("v/commondir", Edit::Remove));
     assert_eq!(removal.unwrap_err().code, Code::Protected);
     fs::remove_file(project.at("v/commondir")).unwrap();
     assert!(!has_git() || project.runs("v"), "the control");

@@ -10,6 +10,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Mode, OFlags, linkat, mkdirat, openat};
 use serde_json::json;
 
+use super::files;
 use super::wire::Server;
 
 const LOOKS: [&str; 2] = ["get_content", "read_content_lines"];
@@ -45,8 +46,7 @@ fn names_that_are_no_text_protect() {
     for name in [&b"caf\xe9/.env"[..], b".env\xff", b"k\xff.pem"] {
         let root = tempfile::tempdir().unwrap();
         let secret = root.path().join(OsStr::from_bytes(name));
-        fs::create_dir_all(secret.parent().unwrap()).unwrap();
-        fs::write(&secret, "SECRET=1\n").unwrap();
+        files::write(&secret, "SECRET=1\n");
         fs::hard_link(&secret, root.path().join("plain.txt")).unwrap();
         fs::write(root.path().join("quality.yaml"), "hard_links: in_place\n").unwrap();
         assert!(!is_shown(&mut server(&[root.path()])), "{}", name.escape_ascii());

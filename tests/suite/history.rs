@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 use lockgate_checks::Watch;
 use lockgate_edit::Edit;
-use lockgate_edit::request::{
-    Author, Direction, Expect, FilePermissions, GateOptions, Mode, Request, Target, UndoRequest, Whose,
-};
+use lockgate_edit::request::{Direction, Expect, Request, Target, UndoRequest};
 use lockgate_engine::{Report, Workspace};
 use lockgate_error::Error;
 use tempfile::TempDir;
@@ -58,14 +56,8 @@ impl Fixture {
         edit_id: Option<&str>,
         path: Option<&str>,
     ) -> Result<Vec<Report>, Error> {
-        let (edit_id, path) = (edit_id.map(str::to_owned), path.map(str::to_owned));
-        let revert = UndoRequest {
-            direction,
-            edit_id,
-            target: path.map(Target::File),
-            whose: Whose::Everyone,
-            author: Author::default(),
-        };
+        let target = path.map(|path| Target::File(path.to_owned()));
+        let revert = UndoRequest { target, ..edits::revert(direction, edit_id.map(str::to_owned)) };
         self.runtime.block_on(self.workspace.undo_or_redo(revert, Watch::idle()))
     }
 
@@ -75,16 +67,7 @@ impl Fixture {
 }
 
 fn request(path: &str, edit: Edit, expect: Expect) -> Request {
-    let target = Target::File(path.to_owned());
-    Request {
-        target,
-        edit,
-        mode: Mode::Strict,
-        expect,
-        gate_options: GateOptions::default(),
-        permissions: FilePermissions::default(),
-        author: Author::default(),
-    }
+    Request { expect, ..edits::of_file(path, edit) }
 }
 
 fn content(path: &str, text: &str) -> Request {

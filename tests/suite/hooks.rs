@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::files;
 use super::wire::{Outcome, run_for};
 
 const PYTHON: &str = "def total(items):\n    return sum(items)\n";
@@ -45,9 +46,7 @@ impl Project {
     }
 
     fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
-        let path = self.at(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, bytes).unwrap();
+        files::write(self.at(path), bytes);
     }
 
     fn bytes(&self, path: &str) -> Vec<u8> {

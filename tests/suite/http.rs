@@ -15,41 +15,24 @@ pub mod server_process;
 mod setup;
 mod shutdown;
 
-use std::process::Command;
-
-use super::mcp::{installed, succeeds, tool};
+use super::mcp::{check_with, node_modules, python};
 
 #[test]
 fn the_python_sdk_uses_every_tool_over_http_in_both_eras() {
-    let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
-    let binary = env!("CARGO_BIN_EXE_lockgate");
+    let Some(python) = python() else { return };
     for (script, checks) in [("sdk_client.py", 10), ("confirm_client.py", 14), ("sampling_client.py", 23)] {
-        let output = succeeds(Command::new(&python).arg(tool(script)).args([binary, "http"]));
-        assert_eq!(
-            output.lines().filter(|line| line.starts_with("ok ")).count(),
-            checks,
-            "{script}: {output}"
-        );
+        check_with(&python, script, &["http"], checks);
     }
 }
 
 #[test]
 fn the_typescript_sdk_uses_every_tool_over_http_in_both_eras() {
-    let sdk = "node_modules/@modelcontextprotocol/client";
-    let Some(sdk) = installed("LOCKGATE_TEST_NODE", "node", sdk) else { return };
-    let modules = sdk.parent().unwrap().parent().unwrap();
-    let mut node = Command::new(modules.join(".bin/node"));
-    let binary = env!("CARGO_BIN_EXE_lockgate");
-    let output = succeeds(node.arg(tool("sdk_client.mjs")).arg(binary).arg(modules).arg("http"));
-    assert_eq!(output.lines().filter(|line| line.starts_with("ok ")).count(), 10, "{output}");
+    let Some(modules) = node_modules("client") else { return };
+    check_with(&modules.join(".bin/node"), "sdk_client.mjs", &[modules.to_str().unwrap(), "http"], 10);
 }
 
 #[test]
 fn the_conformance_suite_finds_no_error() {
-    let suite = "node_modules/@modelcontextprotocol/conformance";
-    let Some(suite) = installed("LOCKGATE_TEST_NODE", "node", suite) else { return };
-    let modules = suite.parent().unwrap().parent().unwrap();
-    let mut node = Command::new(modules.join(".bin/node"));
-    let output = succeeds(node.arg(tool("conformance.mjs")).arg(env!("CARGO_BIN_EXE_lockgate")).arg(modules));
-    assert_eq!(output.lines().filter(|line| line.starts_with("ok ")).count(), 20, "{output}");
+    let Some(modules) = node_modules("conformance") else { return };
+    check_with(&modules.join(".bin/node"), "conformance.mjs", &[modules.to_str().unwrap()], 20);
 }

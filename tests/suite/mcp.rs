@@ -24,6 +24,17 @@ pub fn installed(variable: &str, folder: &str, file: &str) -> Option<PathBuf> {
     None
 }
 
+pub fn python() -> Option<PathBuf> {
+    installed("LOCKGATE_TEST_VENV", "venv", "bin/python")
+}
+
+/// The folder `node_modules` with this package of the protocol.
+pub fn node_modules(package: &str) -> Option<PathBuf> {
+    let package = format!("node_modules/@modelcontextprotocol/{package}");
+    let package = installed("LOCKGATE_TEST_NODE", "node", &package)?;
+    package.ancestors().nth(2).map(Path::to_owned)
+}
+
 pub fn tool(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools").join(name)
 }
@@ -37,47 +48,43 @@ pub fn succeeds(command: &mut Command) -> String {
     text
 }
 
+/// Runs a script that is a client of the server, and that reports this number of checks.
+#[track_caller]
+pub fn check_with(program: &Path, script: &str, arguments: &[&str], checks: usize) {
+    let mut client = Command::new(program);
+    let output = succeeds(client.arg(tool(script)).arg(env!("CARGO_BIN_EXE_lockgate")).args(arguments));
+    let passed = output.lines().filter(|line| line.starts_with("ok ")).count();
+    assert_eq!(passed, checks, "{script}: {output}");
+}
+
 #[test]
 fn the_python_sdk_is_served_in_both_eras() {
-    let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
-    let output =
-        succeeds(Command::new(python).arg(tool("mcp_client.py")).arg(env!("CARGO_BIN_EXE_lockgate")));
-    assert_eq!(output.lines().filter(|line| line.starts_with("ok ")).count(), 21, "{output}");
+    let Some(python) = python() else { return };
+    check_with(&python, "mcp_client.py", &[], 21);
 }
 
 #[test]
 fn a_confirmation_is_requested_in_both_eras() {
-    let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
-    let binary = env!("CARGO_BIN_EXE_lockgate");
-    let output = succeeds(Command::new(python).arg(tool("confirm_client.py")).arg(binary));
-    assert_eq!(output.lines().filter(|line| line.starts_with("ok ")).count(), 14, "{output}");
+    let Some(python) = python() else { return };
+    check_with(&python, "confirm_client.py", &[], 14);
 }
 
 #[test]
 fn the_python_sdk_uses_every_tool_in_both_eras() {
-    let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
-    let binary = env!("CARGO_BIN_EXE_lockgate");
-    let output = succeeds(Command::new(python).arg(tool("sdk_client.py")).arg(binary));
-    assert_eq!(output.lines().filter(|line| line.starts_with("ok ")).count(), 10, "{output}");
+    let Some(python) = python() else { return };
+    check_with(&python, "sdk_client.py", &[], 10);
 }
 
 #[test]
 fn the_typescript_sdk_uses_every_tool_in_both_eras() {
-    let sdk = "node_modules/@modelcontextprotocol/client";
-    let Some(sdk) = installed("LOCKGATE_TEST_NODE", "node", sdk) else { return };
-    let modules = sdk.parent().unwrap().parent().unwrap();
-    let mut node = Command::new(modules.join(".bin/node"));
-    let output = succeeds(node.arg(tool("sdk_client.mjs")).arg(env!("CARGO_BIN_EXE_lockgate")).arg(modules));
-    assert_eq!(output.lines().filter(|line| line.starts_with("ok ")).count(), 10, "{output}");
+    let Some(modules) = node_modules("client") else { return };
+    check_with(&modules.join(".bin/node"), "sdk_client.mjs", &[modules.to_str().unwrap()], 10);
 }
 
 /// A client that did not look would take anything for right: each is given a plan that is wrong in one place.
 #[test]
 fn both_sdk_clients_fail_where_an_answer_is_not_what_it_should_be() {
-    let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
-    let sdk = "node_modules/@modelcontextprotocol/client";
-    let Some(sdk) = installed("LOCKGATE_TEST_NODE", "node", sdk) else { return };
-    let modules = sdk.parent().unwrap().parent().unwrap();
+    let Some((python, modules)) = python().zip(node_modules("client")) else { return };
     let plan = std::fs::read_to_string(tool("every_tool.json")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     for script in ["sdk_client.py", "sdk_client.mjs"] {
@@ -95,7 +102,7 @@ fn both_sdk_clients_fail_where_an_answer_is_not_what_it_should_be() {
         let binary = env!("CARGO_BIN_EXE_lockgate");
         let mut both = [Command::new(&python), Command::new(modules.join(".bin/node"))];
         both[0].arg(folder.path().join("sdk_client.py")).arg(binary);
-        both[1].arg(folder.path().join("sdk_client.mjs")).arg(binary).arg(modules);
+        both[1].arg(folder.path().join("sdk_client.mjs")).arg(binary).arg(&modules);
         for client in &mut both {
             assert!(!client.output().unwrap().status.success(), "{client:?} did not see {wrong}");
         }
@@ -104,10 +111,8 @@ fn both_sdk_clients_fail_where_an_answer_is_not_what_it_should_be() {
 
 #[test]
 fn a_client_s_model_writes_code_in_both_eras() {
-    let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
-    let binary = env!("CARGO_BIN_EXE_lockgate");
-    let output = succeeds(Command::new(python).arg(tool("sampling_client.py")).arg(binary));
-    assert_eq!(output.lines().filter(|line| line.starts_with("ok ")).count(), 23, "{output}");
+    let Some(python) = python() else { return };
+    check_with(&python, "sampling_client.py", &[], 23);
 }
 
 #[test]
@@ -148,9 +153,8 @@ fn inspected(bin: &Path, server: &[&str]) -> String {
 
 #[test]
 fn the_inspector_has_nothing_to_say_about_the_tools() {
-    let inspector = "node_modules/@modelcontextprotocol/inspector";
-    let Some(inspector) = installed("LOCKGATE_TEST_NODE", "node", inspector) else { return };
-    let bin = inspector.parent().unwrap().parent().unwrap().join(".bin");
+    let Some(modules) = node_modules("inspector") else { return };
+    let bin = modules.join(".bin");
     let root = tempfile::tempdir().unwrap();
     let root = root.path().to_str().unwrap();
     for tools in ["edit,look", "all"] {

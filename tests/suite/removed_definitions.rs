@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::files;
 use super::wire::{Answer, Server};
 
 struct Project {
@@ -34,9 +35,7 @@ impl Project {
     }
 
     fn write(&self, path: &str, text: &str) {
-        let path = self.root().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        files::write(self.root().join(path), text);
     }
 
     fn search(&mut self, path: &str, search: &str, replace: &str) -> Answer {

@@ -8,9 +8,7 @@ use std::sync::Arc;
 
 use lockgate_checks::Watch;
 use lockgate_edit::Edit;
-use lockgate_edit::request::{
-    Author, Direction, Expect, FilePermissions, GateOptions, Mode, Request, Target, UndoRequest, Whose,
-};
+use lockgate_edit::request::{Author, Direction, Mode, Request, UndoRequest};
 use lockgate_engine::{Report, Workspace};
 use lockgate_error::{Code, Error};
 use serde_json::json;
@@ -18,6 +16,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use super::wire::Server;
+use super::{edits, files};
 
 const RUNNABLE: &[&str] = &[
     ".githooks/pre-commit",
@@ -60,8 +59,7 @@ impl Project {
         for path in
             [".githooks/there", ".hg/hgrc", ".codex/x", "tools/x", "conf/settings.toml", "sub/x", "a/x"]
         {
-            fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
-            fs::write(root.join(path), "old\n").unwrap();
+            files::write(root.join(path), "old\n");
         }
         symlink("../hooks", root.join("sub/.githooks")).unwrap();
         fs::create_dir_all(root.join("hooks/deep")).unwrap();
@@ -98,27 +96,15 @@ impl Project {
         agreed: Option<String>,
     ) -> Result<Vec<Report>, Error> {
         let author = Author { confirmation_id: agreed, ..Author::default() };
-        let revert = UndoRequest {
-            direction,
-            edit_id: report.edit_id.map(|id| id.to_string()),
-            target: None,
-            whose: Whose::Everyone,
-            author,
-        };
+        let edit_id = report.edit_id.map(|id| id.to_string());
+        let revert = UndoRequest { author, ..edits::revert(direction, edit_id) };
         self.runtime.block_on(self.workspace.undo_or_redo(revert, Watch::idle()))
     }
 }
 
 fn request(path: &str, edit: Edit, agreed: Option<String>) -> Request {
-    Request {
-        target: Target::File(path.to_owned()),
-        edit,
-        mode: Mode::Strict,
-        expect: Expect::Anything,
-        gate_options: GateOptions::default(),
-        permissions: FilePermissions::default(),
-        author: Author { confirmation_id: agreed, ..Author::default() },
-    }
+    let author = Author { confirmation_id: agreed, ..Author::default() };
+    Request { author, ..edits::of_file(path, edit) }
 }
 
 /// The name of the write that a person is asked about; the rejection must say why, and which key changes that.
@@ -247,11 +233,7 @@ fn files_that_git_s_configuration_includes_or_runs_are_runnable() {
     ];
     for (configured, nested) in [(true, ""), (true, "sub/repo/"), (false, "")] {
         let project = Project::new("");
-        let put = |path: &str, text: &str| {
-            let path = project.at(&format!("{nested}{path}"));
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
+        let put = |path: &str, text: &str| files::write(project.at(&format!("{nested}{path}")), text);
         if configured {
             put(".git/config", config);
         }

@@ -16,6 +16,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
+use super::files::write;
 use super::store::rights::runs_unprivileged;
 use super::wire::Server;
 use lockgate_store::{
@@ -25,11 +26,6 @@ use naive::{FileHits, SearchQuery};
 
 /// How long a search may take that is ended by its own bound, in a debug build on a busy machine.
 const BOUNDED: Duration = Duration::from_secs(40);
-
-fn write(path: &Path, text: impl AsRef<[u8]>) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
 
 fn search(server: &mut Server, arguments: Value) -> Value {
     let answer = server.call("search_content", &arguments);
@@ -79,7 +75,7 @@ fn a_search_finds_what_a_naive_reader_finds() {
             let path = entry.unwrap().path();
             if path.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
         }
-        tree.iter().for_each(|(path, text)| write(&root.path().join(path), text));
+        tree.iter().for_each(|(path, text)| write(root.path().join(path), text));
         let (expected, total) = query.search(&tree);
         let arguments =
             json!({"pattern": query.pattern, "context_lines": query.context, "max_results": query.most});
@@ -114,10 +110,10 @@ fn the_files_that_git_knows_are_the_files_that_are_listed() {
         ("sub/.gitignore", "!*.log\nlocal\n/anchored\n"),
         (".git/info/exclude", "excluded.txt\n"),
     ] {
-        write(&root.path().join(path), text);
+        write(root.path().join(path), text);
     }
     git(root.path(), &["init", "-q"]);
-    write(&root.path().join(".git/info/exclude"), "excluded.txt\n");
+    write(root.path().join(".git/info/exclude"), "excluded.txt\n");
     for path in [
         "a.log",
         "important.log",
@@ -141,7 +137,7 @@ fn the_files_that_git_knows_are_the_files_that_are_listed() {
         "sub/excluded.txt",
         "sub/important.log",
     ] {
-        write(&root.path().join(path), "needle\n");
+        write(root.path().join(path), "needle\n");
     }
     let listed = git(root.path(), &["ls-files", "--cached", "--others", "--exclude-standard"]);
     let mut expected: Vec<&str> = listed.lines().filter(|path| !path.contains(".gitignore")).collect();
@@ -170,7 +166,7 @@ fn protected_files_are_not_read_and_fifos_do_not_block() {
         ("root/half", b"\xff\xfeneedle\n\0"),
         ("theirs/theirs.txt", b"the needle\n"),
     ] {
-        write(&home.path().join(path), text);
+        write(home.path().join(path), text);
     }
     symlink("../theirs", root.join("theirs")).unwrap();
     symlink("../theirs/theirs.txt", root.join("theirs.txt")).unwrap();
@@ -182,8 +178,8 @@ fn protected_files_are_not_read_and_fifos_do_not_block() {
     let mode = rustix::fs::Mode::from_raw_mode(0o644);
     rustix::fs::mknodat(rustix::fs::CWD, root.join("pipe"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
     let _socket = UnixListener::bind(root.join("socket")).unwrap();
-    write(&root.join(std::ffi::OsStr::from_bytes(b"na\xffme/x")), "the needle\n");
-    write(&root.join(std::ffi::OsStr::from_bytes(b"na\xffme.txt")), "the needle\n");
+    write(root.join(std::ffi::OsStr::from_bytes(b"na\xffme/x")), "the needle\n");
+    write(root.join(std::ffi::OsStr::from_bytes(b"na\xffme.txt")), "the needle\n");
     fs::File::create(root.join("huge.txt")).unwrap().set_len(1 << 40).unwrap();
     let mut server = Server::start(&root, &[]);
     for hidden in [false, true] {
@@ -215,7 +211,7 @@ fn unreadable_files_are_counted() {
     }
     let root = tempfile::tempdir().unwrap();
     for path in ["a/x", "b", "c"] {
-        write(&root.path().join(path), "needle\n");
+        write(root.path().join(path), "needle\n");
     }
     let files = Files::open(&[root.path().to_owned()]).unwrap();
     assert_eq!(count_matches(&files, "needle"), (3, 0), "the control");
@@ -251,8 +247,8 @@ impl SearchClock for Patient {
 #[test]
 fn lines_beyond_the_end_are_refused_and_an_end_beyond_it_is_not() {
     let root = tempfile::tempdir().unwrap();
-    write(&root.path().join("a"), "1\n2\n3");
-    write(&root.path().join("empty"), "");
+    write(root.path().join("a"), "1\n2\n3");
+    write(root.path().join("empty"), "");
     let mut server = Server::start(root.path(), &[]);
     for (path, start, end, code) in [
         ("a", 3, i64::MAX, ""),
@@ -270,7 +266,7 @@ fn lines_beyond_the_end_are_refused_and_an_end_beyond_it_is_not() {
 #[test]
 fn a_search_that_is_cancelled_leaves_the_server_free() {
     let root = tempfile::tempdir().unwrap();
-    write(&root.path().join("x"), "x\n".repeat(2 << 20));
+    write(root.path().join("x"), "x\n".repeat(2 << 20));
     let mut server = Server::start(root.path(), &[]);
     let call = server.post_call("search_content", &json!({"pattern": "x.{0,900}y.{0,900}z"}));
     let cancellation =

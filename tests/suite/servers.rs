@@ -2,7 +2,7 @@
 //!
 //! What misbehaves is tested beside the code, by a server that misbehaves on command.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use lockgate_checks::Isolation;
 use lockgate_checks::{
@@ -12,6 +12,7 @@ use lockgate_checks::{
 use lockgate_policy::{Policy, Profile, language_of};
 use lockgate_text::{Buffer, Hints, LineMap};
 
+use super::files;
 use super::store::not_run;
 use super::wire::tools_path;
 
@@ -37,9 +38,7 @@ impl Project {
     /// A project that the gate judges; nothing where its programs are not to be had.
     fn new(gate: &str, language: &str, keep_servers: KeepServers, files: &[(&str, &str)]) -> Option<Project> {
         let dir = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            write(&dir.path().join(path), text);
-        }
+        files::write_all(dir.path(), files);
         let text =
             format!("quality_gates: {{ {language}: [{{ tool: {gate} }}] }}\nlimits: {{ total: 60s }}\n");
         let policy = Policy::parse("quality.yaml", &text).unwrap();
@@ -74,7 +73,7 @@ impl Project {
             .map(|(path, before, after)| {
                 let (old, new) = (before.map(read), read(after));
                 if let Some(before) = before {
-                    write(&root.join(path), before);
+                    files::write(root.join(path), before);
                 }
                 let empty = read("");
                 let base = old.as_ref().unwrap_or(&empty);
@@ -146,11 +145,6 @@ fn found_in(verdict: &Verdict) -> Vec<String> {
     all
 }
 
-fn write(path: &Path, text: &str) {
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, text).unwrap();
-}
-
 const PYTHON: [(&str, &str); 3] = [
     ("pkg/__init__.py", ""),
     ("pkg/a.py", "from .b import old\n\nx: int = old()\n"),
@@ -210,7 +204,7 @@ fn pyright_sees_all_drafts_of_a_call_and_afterwards_the_disk() {
     let third = "from .b import old\n\ny: int = old()\n";
     assert_eq!(project.finds(("pkg/c.py", None, third)), [""; 0]);
     // And what others wrote meanwhile.
-    write(&project.root().join("pkg/b.py"), &new_b);
+    files::write(project.root().join("pkg/b.py"), &new_b);
     let third = format!("{third}# again\n");
     let found = project.finds(("pkg/c.py", None, &third));
     assert!(found.iter().any(|found| found.contains("\"old\" is unknown import symbol")), "{found:?}");
@@ -270,7 +264,7 @@ fn new_files_are_judged_alike(gate: &str, missing: &[&str]) {
     assert_eq!(found, command.finds(("pkg/a.py", Some(a), imports)));
     assert!(found.iter().any(|found| missing.iter().any(|code| found.contains(code))), "{found:?}");
     // And what was published meanwhile is.
-    write(&server.root().join("pkg/new.py"), good);
+    files::write(server.root().join("pkg/new.py"), good);
     assert_eq!(server.finds(("pkg/a.py", Some(a), imports_well)), [""; 0]);
 }
 

@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lockgate_checks::Watch;
-use lockgate_edit::Edit;
-use lockgate_edit::request::{
-    Author, Direction, Expect, FilePermissions, GateOptions, Mode, Request, Target, UndoRequest, Whose,
-};
+use lockgate_edit::request::{Direction, Mode, Request};
 use lockgate_engine::{Report, Workspace};
 use lockgate_error::{Code, Error};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use unicode_normalization::UnicodeNormalization;
+
+use super::edits;
+use super::files::tree;
 
 const POLICY: &str = "\
 quality_gates: {}
@@ -83,44 +83,18 @@ impl Project {
     }
 
     fn undo(&self, edit_id: String) -> Result<Vec<Report>, Error> {
-        let revert = UndoRequest {
-            direction: Direction::Undo,
-            edit_id: Some(edit_id),
-            target: None,
-            whose: Whose::Everyone,
-            author: Author::default(),
-        };
+        let revert = edits::revert(Direction::Undo, Some(edit_id));
         self.runtime.block_on(self.workspace.undo_or_redo(revert, Watch::idle()))
     }
 
     /// Every file below the root with its text.
-    fn tree(&self) -> BTreeMap<PathBuf, Vec<u8>> {
-        let mut found = BTreeMap::new();
-        let mut open = vec![self.root()];
-        while let Some(folder) = open.pop() {
-            for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-                let kind = entry.file_type().unwrap();
-                if kind.is_dir() {
-                    open.push(entry.path());
-                } else if kind.is_file() {
-                    found.insert(entry.path(), fs::read(entry.path()).unwrap());
-                }
-            }
-        }
-        found
+    fn tree(&self) -> BTreeMap<String, Vec<u8>> {
+        tree(&self.root())
     }
 }
 
 fn request(path: &str) -> Request {
-    Request {
-        target: Target::File(path.to_owned()),
-        edit: Edit::Content("new\n".to_owned()),
-        mode: Mode::Interactive,
-        expect: Expect::Anything,
-        gate_options: GateOptions::default(),
-        permissions: FilePermissions::default(),
-        author: Author::default(),
-    }
+    Request { mode: Mode::Interactive, ..edits::of_file(path, edits::content("new\n")) }
 }
 
 /// Numbers that are the same in every run.

@@ -18,6 +18,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
+use super::files::write_all;
+
 const LIMIT: u64 = 10 << 20;
 
 /// A root with files in it.
@@ -29,13 +31,10 @@ struct Fixture {
 impl Fixture {
     fn new(entries: &[(&str, &str)]) -> Fixture {
         let dir = tempfile::tempdir().unwrap();
-        for (path, text) in entries {
-            let path = dir.path().join("root").join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        fs::create_dir_all(dir.path().join("root")).unwrap();
-        let files = Files::open(&[dir.path().join("root")]).unwrap();
+        let root = dir.path().join("root");
+        fs::create_dir(&root).unwrap();
+        write_all(&root, entries);
+        let files = Files::open(&[root]).unwrap();
         Fixture { dir, files }
     }
 

@@ -8,6 +8,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use super::files;
 use super::mcp::installed;
 use super::store::not_run;
 use super::wire::{Server, lockgate, tools_path};
@@ -131,9 +132,7 @@ impl Project {
     }
 
     fn write(&self, path: &str, text: &str) {
-        let place = self.root.path().join(path);
-        fs::create_dir_all(place.parent().unwrap()).unwrap();
-        fs::write(place, text).unwrap();
+        files::write(self.root.path().join(path), text);
     }
 
     fn starts(&self) -> usize {

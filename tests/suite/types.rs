@@ -5,14 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use lockgate_checks::{Outcome, Watch};
-use lockgate_edit::request::{
-    Author, BlockFields, Direction, Entity, EntityKind, Expect, FilePermissions, GateOptions, Mode, Request,
-    Target, UndoRequest, Whose,
-};
+use lockgate_edit::request::{BlockFields, Direction, Entity, EntityKind, Mode, Request, Target};
 use lockgate_edit::{Edit, Insertion, LineEdit, LineEditNames, Occurrences, OnDuplicate};
 use lockgate_engine::{LinesRequest, Report, Status, TrustOverride, Workspace};
 use lockgate_error::{Code, Error};
 use tempfile::TempDir;
+
+use super::edits::revert;
 
 /// One server with stored content of its own.
 struct Fixture {
@@ -71,15 +70,7 @@ fn target(kind: &str, path: &str) -> Target {
 }
 
 fn request(kind: &str, path: &str, edit: Edit, mode: Mode) -> Request {
-    Request {
-        target: target(kind, path),
-        edit,
-        mode,
-        expect: Expect::Anything,
-        gate_options: GateOptions::default(),
-        permissions: FilePermissions::default(),
-        author: Author::default(),
-    }
+    Request { mode, ..Request::new(target(kind, path), edit) }
 }
 
 fn content(text: &str) -> Edit {
@@ -156,14 +147,7 @@ fn restored_text_is_not_judged() {
     std::fs::write(fixture.dir.path().join("root/quality.yaml"), bound).unwrap();
     assert_eq!(fixture.edit("job", content("two\n"), Mode::Strict).unwrap_err().code, Code::EntityMismatch);
     let revert = |direction, report: &Report| {
-        let edit_id = report.edit_id.map(|id| id.to_string());
-        let revert = UndoRequest {
-            direction,
-            edit_id,
-            target: None,
-            whose: Whose::Everyone,
-            author: Author::default(),
-        };
+        let revert = revert(direction, report.edit_id.map(|id| id.to_string()));
         fixture.runtime.block_on(fixture.workspace.undo_or_redo(revert, Watch::idle())).unwrap();
         fixture.text("job")
     };
@@ -226,14 +210,7 @@ fn rebased_undo_is_judged() {
     let first = write(&lines("@workflow\n", "@workflow\n"));
     let last = lines("", "@workflow\n");
     write(&last);
-    let edit_id = first.edit_id.map(|id| id.to_string());
-    let revert = UndoRequest {
-        direction: Direction::Undo,
-        edit_id,
-        target: None,
-        whose: Whose::Everyone,
-        author: Author::default(),
-    };
+    let revert = revert(Direction::Undo, first.edit_id.map(|id| id.to_string()));
     let refused =
         fixture.runtime.block_on(fixture.workspace.undo_or_redo(revert, Watch::idle())).unwrap_err();
     assert_eq!(refused.code, Code::EntityMismatch);

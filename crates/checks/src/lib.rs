@@ -48,7 +48,6 @@ mod overlay;
 mod packages;
 mod parallel;
 mod pattern;
-mod percent;
 mod program_version;
 mod programs;
 mod regular;

@@ -6,15 +6,16 @@
 //! Invariant: pure, linear in the text, and every text is a valid page.
 #![deny(clippy::disallowed_methods)]
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use percent_encoding::percent_decode_str;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::delta::ComparedFinding;
 use super::draft::Draft;
 use super::finding::Severity;
 use super::markdown::{body_start, is_there, page_of, target};
-use super::percent;
 use lockgate_policy::{Level, Rule};
 
 /// The maximum number of links that a finding names.
@@ -140,7 +141,7 @@ pub fn links(path: &str, text: &str) -> Vec<PageLink> {
         } else {
             target(path, &destination)?
         };
-        let anchor = String::from_utf8(percent::decoded(anchor)).unwrap_or_else(|_| anchor.to_owned());
+        let anchor = percent_decode_str(anchor).decode_utf8().unwrap_or(Cow::Borrowed(anchor));
         let anchor = Some(anchor.trim().to_lowercase()).filter(|anchor| !anchor.is_empty());
         Some(PageLink { line: lines.line_at(offset), target, anchor })
     };

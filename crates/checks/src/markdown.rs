@@ -6,12 +6,14 @@
 //!
 //! Invariant: the time is linear in the text, and every text is a valid page.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+
+use percent_encoding::percent_decode_str;
 
 use super::error::GateError;
 use super::finding::Severity;
 use super::markdown_page::{MOST, MarkdownPage};
-use super::percent;
 use super::rule_match::{PatternInput, RuleMatch, unread};
 use super::syntax::child::{self, Reply, Task};
 
@@ -231,10 +233,11 @@ fn has_scheme(url: &str) -> bool {
 
 /// Decodes the percent-encoding of a path; returns it unchanged if the result is not UTF-8 or contains a NUL.
 fn decoded(path: &str) -> String {
-    String::from_utf8(percent::decoded(path))
+    percent_decode_str(path)
+        .decode_utf8()
         .ok()
         .filter(|plain| !plain.contains('\0'))
-        .unwrap_or_else(|| path.to_owned())
+        .map_or_else(|| path.to_owned(), Cow::into_owned)
 }
 
 /// True if a target exists once the page does: the page itself and its folders then exist.

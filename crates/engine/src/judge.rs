@@ -18,14 +18,27 @@ use lockgate_error::{Code, Error};
 use lockgate_policy::{EffectiveRules, GateKind, Language, Policy, Profile, Role, StepMode, Validator};
 use lockgate_store::{Cache, EntryKind};
 
-/// The rules, permission and cache with which one draft is judged.
-struct JudgeInput<'a> {
-    root: &'a Path,
-    location: InputLocation,
-    language: Option<&'static Language>,
-    rules: EffectiveRules<'a>,
-    permission: ExecPermission,
-    cache: Option<Arc<Cache>>,
+/// The rules, permission and cache with which one text is judged.
+pub(super) struct GateContext<'a> {
+    pub(super) root: &'a Path,
+    pub(super) location: InputLocation,
+    pub(super) language: Option<&'static Language>,
+    pub(super) rules: EffectiveRules<'a>,
+    pub(super) permission: ExecPermission,
+    pub(super) cache: Option<Arc<Cache>>,
+}
+
+impl GateContext<'_> {
+    /// The environment of the gates, by the policy of the text.
+    pub(super) fn env<'e>(&'e self, services: &'e Services, policy: &Policy) -> GateEnv<'e> {
+        GateEnv {
+            root: self.root,
+            exec_permission: &self.permission,
+            runtime: &services.gate_runtime,
+            isolation: gate::required_isolation(policy.isolation),
+            cache: self.cache.as_ref().map(|cache| cache.folder()),
+        }
+    }
 }
 
 /// Runs the gates: fixes the drafts, then judges what they add. In `interactive`, only the command that
@@ -83,7 +96,7 @@ fn verdicts(
     let inputs = drafts.iter().zip(&dead).enumerate().map(input).collect::<Result<Vec<_>, _>>()?;
     let overlays: Vec<_> = drafts.iter().map(|draft| services.overlays(draft.target, drafts)).collect();
     let lost = {
-        let judges = |input: &JudgeInput<'_>| {
+        let judges = |input: &GateContext<'_>| {
             input.rules.rules.iter().any(|rule| rule.enabled && matches!(rule.gate.kind, GateKind::Damage))
         };
         services.lost_definitions(batch, drafts, &inputs.iter().map(judges).collect::<Vec<_>>())
@@ -102,13 +115,7 @@ fn verdicts(
                 files_exist: overlays,
             },
             rules: input.rules.clone(),
-            env: GateEnv {
-                root: input.root,
-                exec_permission: &input.permission,
-                runtime: &services.gate_runtime,
-                isolation: gate::required_isolation(draft.target.rules.isolation),
-                cache: input.cache.as_ref().map(|cache| cache.folder()),
-            },
+            env: input.env(services, &draft.target.rules),
             removed: draft.request.edit == Edit::Remove,
             group,
             on_disk: OnDisk::Before,
@@ -126,7 +133,7 @@ fn judge_input<'a>(
     batch: &Batch,
     draft: &FileDraft<'a>,
     dead_links: &[DeadLinks],
-) -> Result<JudgeInput<'a>, Error> {
+) -> Result<GateContext<'a>, Error> {
     let rules = &draft.target.rules;
     // For a removed file, only the links to it are checked, by the gate of the pages that have them.
     let language = if draft.request.edit == Edit::Remove && !dead_links.is_empty() {
@@ -137,7 +144,7 @@ fn judge_input<'a>(
     let effective_rules = effective_rules(batch, draft, language, dead_links)?;
     let bare = |why: String| {
         let (root, permission) = (Path::new(""), ExecPermission::NoDirectory(why));
-        JudgeInput {
+        GateContext {
             root,
             location: InputLocation::Alone,
             language,
@@ -155,11 +162,8 @@ fn judge_input<'a>(
     };
     let root = services.store.files.root_path(&home.place)?;
     let permission = permissions.grant(&home.place, rules, &effective_rules);
-    let cache = match &permission {
-        ExecPermission::Granted(_) => services.trust.cache(&services.store.files, &home.place),
-        ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,
-    };
-    Ok(JudgeInput { root, location, language, rules: effective_rules, permission, cache })
+    let cache = services.trust.cache(&services.store.files, &home.place, &permission);
+    Ok(GateContext { root, location, language, rules: effective_rules, permission, cache })
 }
 
 /// Returns the rules for a draft.

@@ -60,6 +60,8 @@ mod retry;
 mod root_files;
 mod rules;
 mod services;
+#[cfg(test)]
+mod tests;
 mod text_cache;
 mod transfer;
 mod trust;

@@ -237,10 +237,8 @@ fn places<'a>(findings: impl Iterator<Item = &'a Finding>, text: &Buffer) -> Vec
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
-    use crate::Workspace;
+    use crate::tests::Fixture;
     use lockgate_edit::request::EntityFields;
 
     const POLICY: &str = "define:\n  titled: { kind: pattern, languages: ['*'], must_match: '^# ', message: no title }\n  \
@@ -250,29 +248,24 @@ mod tests {
         entities:\n  page: { owner: global, language: markdown, gates: [titled, linked] }\n  \
         job: { owner: global, language: python, gates: [syntax] }\n";
 
-    fn workspace(policy: &str) -> (tempfile::TempDir, Arc<Services>) {
-        let dir = tempfile::tempdir().unwrap();
-        let (root, own) = (dir.path().join("root"), dir.path().join("own"));
-        std::fs::create_dir_all(&root).unwrap();
-        std::fs::write(root.join("quality.yaml"), policy).unwrap();
-        let services = Workspace::at(&[root]).with_state_dir(&own).services().unwrap();
-        (dir, services)
+    fn with_policy(policy: &str) -> Fixture {
+        Fixture::new(&[("quality.yaml", policy)])
     }
 
-    fn checked(workspace: &Services, entity_type: Option<&str>, text: &str) -> Result<(), Error> {
+    fn checked(fixture: &Fixture, entity_type: Option<&str>, text: &str) -> Result<(), Error> {
         let app_id = (entity_type == Some("app_file")).then(|| "1".to_owned());
         let entity_type = entity_type.map(str::to_owned);
         let fields = EntityFields { entity_type, app_id, organization_id: None };
         check_request_early(
-            workspace,
+            &fixture.services,
             &Request::new(fields.into_target("a.py".to_owned()).unwrap(), Edit::Content(text.to_owned())),
         )
     }
 
     #[test]
     fn a_text_is_checked_by_the_rule_of_its_type_only() {
-        let (_dir, workspace) = workspace(POLICY);
-        let checked = |kind, text| checked(&workspace, kind, text);
+        let fixture = with_policy(POLICY);
+        let checked = |kind, text| checked(&fixture, kind, text);
         let (flow, plain) = ("@workflow\nasync def f(): ...\n", "# @workflow\ndef f(): ...\n");
         for kind in [None, Some("app_file")] {
             assert_eq!((checked(kind, flow), checked(kind, plain)), (Ok(()), Ok(())));
@@ -293,28 +286,28 @@ mod tests {
 
     #[test]
     fn siblings_and_fixable_findings_are_deferred() {
-        let (_dir, plain) = workspace(POLICY);
+        let plain = with_policy(POLICY);
         assert_eq!(checked(&plain, Some("page"), "# A\n\n[b](b.md)\n"), Ok(()), "a link is looked up later");
-        let (_dir, with_fixers) = workspace(&POLICY.replace(", enabled: false", ""));
+        let with_fixers = with_policy(&POLICY.replace(", enabled: false", ""));
         assert_eq!(checked(&with_fixers, Some("workflow"), "x = 1\n"), Ok(()));
         assert_eq!(checked(&plain, Some("workflow"), "x = 1\n").unwrap_err().code, Code::EntityMismatch);
     }
 
     #[test]
     fn a_text_that_cannot_be_read_is_neither() {
-        let (_dir, workspace) = workspace(POLICY);
+        let fixture = with_policy(POLICY);
         let plain = "let = ;\n".repeat(6_000);
         let deep = format!("{plain}workflow;\n");
         for kind in ["workflow", "module"] {
-            let error = checked(&workspace, Some(kind), &deep).unwrap_err();
+            let error = checked(&fixture, Some(kind), &deep).unwrap_err();
             assert_eq!((error.code, error.field.as_deref()), (Code::EntityMismatch, Some("content")));
             let message = format!("cannot check whether the content is a {kind}: it ");
             assert!(error.message.starts_with(&message), "{}", error.message);
         }
-        assert_eq!(checked(&workspace, None, &deep), Ok(()));
+        assert_eq!(checked(&fixture, None, &deep), Ok(()));
         // Without the keyword there is no decorator, in any spelling.
-        assert_eq!(checked(&workspace, Some("module"), &plain), Ok(()));
-        let error = checked(&workspace, Some("workflow"), &plain).unwrap_err();
+        assert_eq!(checked(&fixture, Some("module"), &plain), Ok(()));
+        let error = checked(&fixture, Some("workflow"), &plain).unwrap_err();
         assert_eq!(error.field.as_deref(), Some("entity_type"), "{}", error.message);
     }
 
@@ -322,7 +315,7 @@ mod tests {
     fn the_policy_decides_the_ids_of_a_type() {
         let more =
             "entities: { page: { owner: app }, note: { owner: organization }, all: { owner: global } }";
-        let (_dir, workspace) = workspace(more);
+        let fixture = with_policy(more);
         for (kind, app, organization, field, message) in [
             (
                 "app_file",
@@ -357,7 +350,7 @@ mod tests {
             ),
         ] {
             let kind = lockgate_edit::request::EntityKind::from_name(kind).unwrap();
-            let error = workspace.owner(&kind, app, organization).unwrap_err();
+            let error = fixture.services.owner(&kind, app, organization).unwrap_err();
             assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some(field)));
             assert!(error.message.ends_with(message), "{}", error.message);
         }
@@ -368,7 +361,7 @@ mod tests {
             ("all", None, None),
         ] {
             let kind = lockgate_edit::request::EntityKind::from_name(kind).unwrap();
-            assert!(workspace.owner(&kind, app, organization).is_ok(), "{}", kind.name());
+            assert!(fixture.services.owner(&kind, app, organization).is_ok(), "{}", kind.name());
         }
     }
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::services::Services;
-use lockgate_checks::{ExecPermission, GateEnv, required_isolation};
+use lockgate_checks::{GateEnv, required_isolation};
 use lockgate_edit::request::Target;
 use lockgate_error::Error;
 use lockgate_policy::{Profile, language_of};
@@ -36,10 +36,7 @@ impl Services {
             self.store.files.root_path(&place)?,
             self.trust.grant(&self.store.files, &place, &rules, &effective_rules),
         );
-        let cache = match &permission {
-            ExecPermission::Granted(_) => self.trust.cache(&self.store.files, &place),
-            ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,
-        };
+        let cache = self.trust.cache(&self.store.files, &place, &permission);
         let env = GateEnv {
             root,
             exec_permission: &permission,

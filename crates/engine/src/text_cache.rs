@@ -211,7 +211,7 @@ pub(super) fn absent(noun: &str, path: &str) -> Error {
 mod tests {
     use super::*;
     use crate::Workspace;
-    use crate::services::Services;
+    use crate::tests::Fixture;
     use std::fs::File;
     use std::path::Path;
     use std::time::SystemTime;
@@ -221,23 +221,9 @@ mod tests {
     use lockgate_edit::request::{Author, Mode, Request, Target};
     use lockgate_text::LineEnd;
 
-    struct Fixture {
-        dir: tempfile::TempDir,
-        services: Arc<Services>,
-    }
-
     impl Fixture {
-        fn new() -> Fixture {
-            let dir = tempfile::tempdir().unwrap();
-            let root = dir.path().join("root");
-            std::fs::create_dir(&root).unwrap();
-            let own = dir.path().join("own");
-            let services = Workspace::at(&[root]).with_state_dir(&own).services().unwrap();
-            Fixture { dir, services }
-        }
-
         fn file(&self) -> std::path::PathBuf {
-            self.dir.path().join("root/a")
+            self.root().join("a")
         }
 
         fn place(&self) -> FileLocation {
@@ -272,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_file_that_was_just_written_is_read_each_time() {
-        let fixture = Fixture::new();
+        let fixture = Fixture::new(&[]);
         let old = SystemTime::now() - Duration::from_secs(3600);
         for iteration in 0..50 {
             let text = format!("{iteration:04}\n");
@@ -285,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_text_is_found_again_until_its_file_changes() {
-        let fixture = Fixture::new();
+        let fixture = Fixture::new(&[]);
         std::fs::write(fixture.file(), "one\n").unwrap();
         let old = SystemTime::now() - Duration::from_secs(3600);
         disguise(&fixture.file(), old);
@@ -304,7 +290,7 @@ mod tests {
 
     #[test]
     fn a_text_without_fingerprint_is_found_again_while_the_file_has_its_bytes() {
-        let fixture = Fixture::new();
+        let fixture = Fixture::new(&[]);
         std::fs::write(fixture.file(), "one\n").unwrap();
         assert_eq!(fixture.read(), "one\n");
         let (first, _) = fixture.cached();
@@ -319,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_text_that_a_file_no_longer_has_is_freed_before_the_current_one_is_decoded() {
-        let fixture = Fixture::new();
+        let fixture = Fixture::new(&[]);
         let (place, texts) = (fixture.place(), &fixture.services.texts);
         let [old, new] =
             ["old", "new"].map(|text| Arc::new(Buffer::read(text.into(), Hints::default()).unwrap()));
@@ -334,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_text_of_other_hints_is_not_found() {
-        let fixture = Fixture::new();
+        let fixture = Fixture::new(&[]);
         let place = fixture.place();
         let text = Arc::new(Buffer::read(b"a\n".to_vec(), Hints::default()).unwrap());
         fixture.services.texts.put(&place, &text, None);
@@ -345,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_written_text_is_kept_only_if_it_would_be_read_as_it_is() {
-        let fixture = Fixture::new();
+        let fixture = Fixture::new(&[]);
         let (place, texts) = (fixture.place(), &fixture.services.texts);
         let plain = Buffer::read(b"a\n".to_vec(), Hints::default()).unwrap();
         let edited = plain.apply(&plain.replace_all("\u{feff}a\n".as_bytes()).unwrap()).unwrap();
@@ -358,7 +344,7 @@ mod tests {
     #[test]
     fn the_cache_is_bounded() {
         let texts = TextCache::new(3000);
-        let fixture = Fixture::new();
+        let fixture = Fixture::new(&[]);
         let place = |name: usize| fixture.services.store.files.admit_to_read(&name.to_string()).unwrap();
         let text = |size: usize| Arc::new(Buffer::read(vec![b'x'; size], Hints::default()).unwrap());
         for name in 0..20 {
@@ -377,7 +363,7 @@ mod tests {
 
     #[test]
     fn each_text_of_a_file_is_given_to_the_journal() {
-        let fixture = Fixture::new();
+        let fixture = Fixture::new(&[]);
         let (place, texts) = (fixture.place(), &fixture.services.texts);
         let text = |bytes: &[u8]| Arc::new(Buffer::read(bytes.to_vec(), Hints::default()).unwrap());
         let (first, second) = (text(b"1\n"), text(b"2\n"));
@@ -394,7 +380,7 @@ mod tests {
 
     #[tokio::test]
     async fn only_a_read_proves_a_text_for_later_reads() {
-        let fixture = Fixture::new();
+        let fixture = Fixture::new(&[]);
         std::fs::write(fixture.file(), "one\n").unwrap();
         // Until its times would prove it.
         std::thread::sleep(Duration::from_millis(2100));
@@ -409,7 +395,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_edit_starts_from_the_text_that_the_last_one_wrote() {
-        let fixture = Fixture::new();
+        let fixture = Fixture::new(&[]);
         let edit = async |content: &str| fixture.edit(content, Mode::Strict).await;
         let first = edit("one\n").await;
         let second = edit("two\n").await;

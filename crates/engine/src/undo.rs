@@ -334,7 +334,8 @@ fn nothing_to_revert(direction: Direction, place: Option<&DocumentPath>) -> Erro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BytesBefore, HostChange, Workspace};
+    use crate::tests::Fixture;
+    use crate::{BytesBefore, HostChange};
     use lockgate_edit::request::Target;
 
     fn author(name: &str) -> Author {
@@ -343,10 +344,8 @@ mod tests {
 
     #[tokio::test]
     async fn the_last_edit_of_an_author_is_found_behind_many_others() {
-        let dir = tempfile::tempdir().unwrap();
-        let (root, own) = (dir.path().join("root"), dir.path().join("own"));
-        std::fs::create_dir(&root).unwrap();
-        let services = Workspace::at(&[root]).with_state_dir(&own).services().unwrap();
+        let fixture = Fixture::new(&[]);
+        let services = &fixture.services;
         for (number, name) in ["one", "two", "two", "two", "two", "two"].into_iter().enumerate() {
             let request = Request {
                 mode: Mode::Strict,
@@ -370,16 +369,6 @@ mod tests {
         assert!(services.last_of_author(&undo("three"), &[1, 3, 9]).is_err());
     }
 
-    /// A root with these files, its services, and the folder of both.
-    fn root_with(files: &[(&str, &str)]) -> (tempfile::TempDir, Arc<Services>) {
-        let dir = tempfile::tempdir().unwrap();
-        let (root, own) = (dir.path().join("root"), dir.path().join("own"));
-        std::fs::create_dir(&root).unwrap();
-        files.iter().for_each(|(path, text)| std::fs::write(root.join(path), text).unwrap());
-        let services = Workspace::at(&[root]).with_state_dir(&own).services().unwrap();
-        (dir, services)
-    }
-
     async fn undo_error(services: &Arc<Services>, edit_id: EditId) -> Error {
         let undo = UndoRequest {
             direction: Direction::Undo,
@@ -397,11 +386,12 @@ mod tests {
             ("quality_gates: {}\n", "no hook recorded the text before the edit"),
             ("never_journal: [\"*.py\"]\n", "the policy's `never_journal` keeps it out"),
         ] {
-            let (_dir, services) = root_with(&[("a.py", "x = 1\n"), ("quality.yaml", policy)]);
+            let fixture = Fixture::new(&[("a.py", "x = 1\n"), ("quality.yaml", policy)]);
+            let services = &fixture.services;
             let change = HostChange { path: "a.py".to_owned(), before: BytesBefore::Unknown, mode: None };
             let edit = services.record_host_edit(vec![change], author("one"), String::new()).await;
             let edit = edit.unwrap().unwrap();
-            let error = undo_error(&services, edit).await;
+            let error = undo_error(services, edit).await;
             let expected = format!("the journal has no text of a.py for edit {edit}: {reason}");
             assert_eq!((error.code, error.message), (Code::InvalidInput, expected));
         }
@@ -410,19 +400,19 @@ mod tests {
     #[tokio::test]
     async fn a_conflict_in_one_of_several_files_names_it() {
         for (path, other) in [("p.txt", "q.txt"), ("q.txt", "p.txt")] {
-            let (dir, services) = root_with(&[("p.txt", "one\nb\nc\nend\n"), ("q.txt", "one\nb\nc\nend\n")]);
+            let fixture = Fixture::new(&[("p.txt", "one\nb\nc\nend\n"), ("q.txt", "one\nb\nc\nend\n")]);
+            let services = &fixture.services;
             let request = |path: &str, text: &str| Request {
                 author: author("one"),
                 ..Request::new(Target::File(path.to_owned()), Edit::Restore(text.as_bytes().to_vec()))
             };
             let requests = vec![request("p.txt", "two\nb\nc\nend\n"), request("q.txt", "three\nb\nc\nend\n")];
             let edit = services.edit_all(requests, Watch::idle()).await.unwrap()[0].edit_id.unwrap();
-            let write = |path: &str, text: &str| std::fs::write(dir.path().join("root").join(path), text);
             // A change elsewhere is no conflict.
             let text = if other == "p.txt" { "two\nb\nc\nother\n" } else { "three\nb\nc\nother\n" };
-            write(other, text).unwrap();
-            write(path, "four\nb\nc\nend\n").unwrap();
-            let error = undo_error(&services, edit).await;
+            fixture.write(other, text);
+            fixture.write(path, "four\nb\nc\nend\n");
+            let error = undo_error(services, edit).await;
             let beginning =
                 format!("edit {edit} of p.txt, q.txt cannot be undone: {path}: line 1 of version ");
             assert!(error.message.starts_with(&beginning), "{}", error.message);

@@ -84,15 +84,8 @@ impl YamlNode {
 
     /// The entries of a map, in the text's order.
     pub(super) fn entries(&self, what: &str) -> Result<&[(MapKey, YamlNode)], PolicyError> {
-        match &self.value {
-            YamlValue::Map(entries) => Ok(entries),
-            YamlValue::Nothing
-            | YamlValue::Flag(_)
-            | YamlValue::Whole(_)
-            | YamlValue::Number(_)
-            | YamlValue::Text(_)
-            | YamlValue::List(_) => Err(self.wrong_type(what, "a map")),
-        }
+        let YamlValue::Map(entries) = &self.value else { return Err(self.wrong_type(what, "a map")) };
+        Ok(entries)
     }
 
     /// A map whose keys are all among `known`.
@@ -111,51 +104,27 @@ impl YamlNode {
     }
 
     pub(super) fn list(&self, what: &str) -> Result<&[YamlNode], PolicyError> {
-        match &self.value {
-            YamlValue::List(items) => Ok(items),
-            YamlValue::Nothing
-            | YamlValue::Flag(_)
-            | YamlValue::Whole(_)
-            | YamlValue::Number(_)
-            | YamlValue::Text(_)
-            | YamlValue::Map(_) => Err(self.wrong_type(what, "a list")),
-        }
+        let YamlValue::List(items) = &self.value else { return Err(self.wrong_type(what, "a list")) };
+        Ok(items)
     }
 
     pub(super) fn text(&self, what: &str) -> Result<&str, PolicyError> {
-        match &self.value {
-            YamlValue::Text(text) => Ok(text),
-            YamlValue::Nothing
-            | YamlValue::Flag(_)
-            | YamlValue::Whole(_)
-            | YamlValue::Number(_)
-            | YamlValue::List(_)
-            | YamlValue::Map(_) => Err(self.wrong_type(what, "a text")),
-        }
+        let YamlValue::Text(text) = &self.value else { return Err(self.wrong_type(what, "a text")) };
+        Ok(text)
     }
 
     pub(super) fn flag(&self, what: &str) -> Result<bool, PolicyError> {
-        match &self.value {
-            YamlValue::Flag(flag) => Ok(*flag),
-            YamlValue::Nothing
-            | YamlValue::Whole(_)
-            | YamlValue::Number(_)
-            | YamlValue::Text(_)
-            | YamlValue::List(_)
-            | YamlValue::Map(_) => Err(self.wrong_type(what, "`true` or `false`")),
-        }
+        let YamlValue::Flag(flag) = &self.value else {
+            return Err(self.wrong_type(what, "`true` or `false`"));
+        };
+        Ok(*flag)
     }
 
     pub(super) fn whole(&self, what: &str) -> Result<u64, PolicyError> {
-        match &self.value {
-            YamlValue::Whole(number) => Ok(*number),
-            YamlValue::Nothing
-            | YamlValue::Flag(_)
-            | YamlValue::Number(_)
-            | YamlValue::Text(_)
-            | YamlValue::List(_)
-            | YamlValue::Map(_) => Err(self.wrong_type(what, "a whole number")),
-        }
+        let YamlValue::Whole(number) = &self.value else {
+            return Err(self.wrong_type(what, "a whole number"));
+        };
+        Ok(*number)
     }
 
     /// A whole number in a range.

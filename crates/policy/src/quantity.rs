@@ -25,11 +25,7 @@ pub(super) fn size(node: &YamlNode, what: &str, range: Range) -> Result<u64, Pol
     let bytes = match &node.value {
         YamlValue::Whole(bytes) => Some(*bytes),
         YamlValue::Text(text) => parse_units(text, &SIZE_UNITS),
-        YamlValue::Nothing
-        | YamlValue::Flag(_)
-        | YamlValue::Number(_)
-        | YamlValue::List(_)
-        | YamlValue::Map(_) => None,
+        _ => None,
     };
     range.check(node, what, bytes.ok_or_else(|| no_size(node, what))?)
 }
@@ -67,11 +63,7 @@ fn parse_duration(
             return Err(node.fault(format!("{what} needs a unit, as in `{number}s` or `{number}ms`")));
         }
         YamlValue::Text(text) => parse_units(text, units),
-        YamlValue::Nothing
-        | YamlValue::Flag(_)
-        | YamlValue::Number(_)
-        | YamlValue::List(_)
-        | YamlValue::Map(_) => None,
+        _ => None,
     };
     range.check(node, what, millis.ok_or_else(wrong)?).map(Duration::from_millis)
 }

@@ -173,12 +173,28 @@ fn submodules_and_other_repositories_are_left_to_themselves() {
     let answer = json(&fixture, &[], 1);
     assert_eq!(judged(&answer), ["a.py"]);
     assert_eq!(answer["passed_over"][0]["path"], "lib");
+    let is_skipped = |path: &str| {
+        let answer = json(&fixture, &["a.py", path], 1);
+        assert_eq!(judged(&answer), ["a.py"], "{path}");
+        let skipped = &answer["passed_over"][0];
+        assert_eq!((&skipped["path"], &skipped["why"]), (&path.into(), &"another repository".into()));
+    };
+    ["lib", "lib/l.py", "lib/gone.py", "other/x.py"].into_iter().for_each(is_skipped);
+    let text = check(&fixture, &["-v", "a.py", "lib"], 1).stdout;
+    assert!(text.contains("skipped lib: another repository"), "{text}");
     let root = fixture.at("root/lib");
     assert_eq!(
         finding_texts(&json(&fixture, &["--root", root.to_str().unwrap()], 1)),
         ["l.py"],
         "by itself it is one"
     );
+    // `git diff --name-only` names a submodule whose folder is gone.
+    fs::remove_dir_all(&root).unwrap();
+    ["lib", "lib/l.py"].into_iter().for_each(is_skipped);
+    check(&fixture, &["a.py", "nothing.py"], 3);
+    // A folder of files in its place is judged.
+    write(&fixture, &[("lib/l.py", BAD)]);
+    assert_eq!(judged(&json(&fixture, &["lib"], 1)), ["lib/l.py"]);
 }
 
 #[test]

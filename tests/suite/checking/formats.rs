@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use super::super::mcp::{installed, tool};
+use super::super::mcp::{installed, python, tool};
 use super::super::trust::fixture::Fixture;
 use super::{BAD, GOOD, check, commit, project, write};
 
@@ -145,7 +145,7 @@ fn a_log_has_what_code_scanning_reads() {
 
 #[test]
 fn logs_are_valid_by_the_schema() {
-    let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
+    let Some(python) = python() else { return };
     let package = "node_modules/@microsoft/sarif-multitool-linux";
     let Some(schema) = installed("LOCKGATE_TEST_NODE", "node", &format!("{package}/sarif-2.1.0.json")) else {
         return;

@@ -8,6 +8,7 @@ use std::fs;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::suite::files;
 use crate::suite::wire::{Outcome, Server, run_for};
 
 /// A user with a database of their own, and a folder to work in.
@@ -35,26 +36,12 @@ impl Fixture {
     }
 
     fn write(&self, name: &str, text: impl AsRef<[u8]>) {
-        let path = self.folder.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        files::write(self.folder.path().join(name), text);
     }
 
     /// The files below a folder, each with its bytes.
     fn files(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
-        let top = self.folder.path().join(folder);
-        let (mut files, mut folders) = (BTreeMap::new(), vec![top.clone()]);
-        while let Some(folder) = folders.pop() {
-            for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-                if path.is_dir() {
-                    folders.push(path);
-                } else {
-                    let name = path.strip_prefix(&top).unwrap().to_str().unwrap().to_owned();
-                    files.insert(name, fs::read(path).unwrap());
-                }
-            }
-        }
-        files
+        files::tree(&self.folder.path().join(folder))
     }
 }
 

@@ -6,6 +6,7 @@ use lockgate_policy::{Catalogue, Gate, Sample, language_of};
 use serde_json::{Value, json};
 
 use super::live::{installed, path};
+use crate::suite::files::write_all;
 use crate::suite::gates::live_gates;
 use crate::suite::store::not_run;
 use crate::suite::wire::{Server, lockgate};
@@ -20,11 +21,7 @@ struct CanaryResult {
 /// Writes a new file into a project that has these others and this policy, and gives what became of the one gate.
 fn judged(policy: &str, files: &[(&str, &str)], path_of_draft: &str, draft: &str) -> CanaryResult {
     let (root, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    for (path, text) in files.iter().chain(&[("quality.yaml", policy)]) {
-        let place = root.path().join(path);
-        fs::create_dir_all(place.parent().unwrap()).unwrap();
-        fs::write(place, text).unwrap();
-    }
+    write_all(root.path(), files.iter().chain(&[("quality.yaml", policy)]));
     let mut command = lockgate(user.path());
     command.env("PATH", path());
     let mut server = Server::start_by(command, root.path(), &["--trust", "--tools", "all"]);

@@ -8,6 +8,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::suite::files;
 use crate::suite::mcp::installed;
 use crate::suite::store::not_run;
 use crate::suite::wire::{Answer, Server, lockgate};
@@ -76,11 +77,7 @@ impl Project {
         policy += &defined(REPLACES, &replaces);
         policy += &defined(OVERLAY, &overlay);
         policy += &defined(UNPROVEN, &without(&overlay, "canary:"));
-        let write = |path: &str, text: &str| {
-            let place = root.path().join(path);
-            fs::create_dir_all(place.parent().unwrap()).unwrap();
-            fs::write(place, text).unwrap();
-        };
+        let write = |path: &str, text: &str| files::write(root.path().join(path), text);
         write("quality.yaml", &policy);
         write("go.mod", "module example.org/m\n\ngo 1.19\n");
         write("prints/a.go", PRINTS);

@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::json;
 
 use super::live::path;
+use crate::suite::files::write_all;
 use crate::suite::store::not_run;
 use crate::suite::wire::{Server, lockgate};
 
@@ -59,11 +60,7 @@ pub(super) fn judge_edit(
     let policy = format!(
         "quality_gates: {{ {language}: [{{ tool: {tool}, timeout: 5m }}] }}\nlimits: {{ total: 10m }}\n{more}"
     );
-    for (path, text) in files.iter().chain(&[("quality.yaml", policy.as_str())]) {
-        let place = root.path().join(path);
-        fs::create_dir_all(place.parent().unwrap()).unwrap();
-        fs::write(place, text).unwrap();
-    }
+    write_all(root.path(), files.iter().chain(&[("quality.yaml", policy.as_str())]));
     let mut command = lockgate(user.path());
     command.env("PATH", path());
     let mut server = Server::start_by(command, root.path(), &["--trust", "--tools", "all"]);

@@ -212,16 +212,8 @@ fn without_an_id_the_last_edit_of_all_roots_is_chosen() {
     let texts = || -> Vec<String> {
         roots.iter().map(|root| std::fs::read_to_string(root.join("a.txt")).unwrap()).collect()
     };
-    let turn = |direction| {
-        let revert = UndoRequest {
-            direction,
-            edit_id: None,
-            target: None,
-            whose: Whose::Everyone,
-            author: Author::default(),
-        };
-        runtime.block_on(workspace.undo_or_redo(revert, Watch::idle()))
-    };
+    let turn =
+        |direction| runtime.block_on(workspace.undo_or_redo(edits::revert(direction, None), Watch::idle()));
     let mut states = vec![texts()];
     for (number, root) in [2, 0, 1, 1, 2, 0, 1].into_iter().enumerate() {
         let path = roots[root].canonicalize().unwrap().join("a.txt");

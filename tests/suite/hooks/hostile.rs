@@ -67,6 +67,53 @@ fn every_file_of_a_call_is_judged() {
     assert_eq!((project.text("app.py").as_str(), project.text("b.py").as_str()), (PYTHON, "x = 1\n"));
 }
 
+/// A tool takes one of the paths that a call gives for its file. The control: the same with one path.
+#[test]
+fn every_path_that_a_call_gives_for_its_file_is_guarded() {
+    let project = Project::new();
+    let root = project.root();
+    project.write("b.py", "x = 1\n");
+    project.write("c.py", "x = 1\n");
+    project.write(".env", "x = 1\n");
+    let call = |id: &str, tool: &str, paths: &[(&str, &str)], rest: Value| {
+        let mut fields = rest;
+        for (name, path) in paths {
+            fields[*name] = json!(root.join(path));
+        }
+        let input = match tool {
+            "multi_replace_string_in_file" => json!({"explanation": "e", "replacements": [fields]}),
+            _ => fields,
+        };
+        json!({"cwd": root, "sessionId": "s", "hookEventName": "PreToolUse", "tool_use_id": id, "tool_name": tool,
+            "tool_input": input})
+    };
+    let quote = |new: &str| json!({"oldString": "x = 1", "newString": new});
+    for (tool, good, bad) in [
+        ("multi_replace_string_in_file", quote("x = 2"), quote("x = (")),
+        ("replace_string_in_file", quote("x = 2"), quote("x = (")),
+        ("create_file", json!({"content": "x = 2\n"}), json!({"content": "x = (\n"})),
+    ] {
+        let one = [("filePath", "b.py")];
+        assert_eq!(project.hook(&call(&format!("{tool}1"), tool, &one, good.clone())), Value::Null, "{tool}");
+        for (id, paths) in [
+            ("2", [("filePath", "b.py"), ("path", ".env")]),
+            ("3", [("filePath", ".env"), ("path", "b.py")]),
+            ("4", [("filePath", "b.py/\u{0}"), ("path", ".env")]),
+        ] {
+            let answer = project.hook(&call(&format!("{tool}{id}"), tool, &paths, good.clone()));
+            assert!(denial(&answer).contains(".env"), "{tool} {paths:?}: {answer}");
+        }
+        // The gates judge the file that the tool may take, too.
+        for (id, paths) in [
+            ("5", [("filePath", "note.txt"), ("path", "c.py")]),
+            ("6", [("filePath", "c.py"), ("path", "b.py")]),
+        ] {
+            let answer = project.hook(&call(&format!("{tool}{id}"), tool, &paths, bad.clone()));
+            assert!(denial(&answer).contains("c.py"), "{tool} {paths:?}: {answer}");
+        }
+    }
+}
+
 /// lockgate itself would not write these files; the tool of a host does.
 #[test]
 fn a_file_that_lockgate_would_not_write_is_judged_after_the_call() {

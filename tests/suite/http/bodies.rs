@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::matrix::files;
-use super::raw::{ERAS, ProtocolEra, head};
+use super::raw::{ERAS, ProtocolEra};
 use super::server_process::{ServerProcess, TOKEN};
 
 /// What is not in the matrix: a limit that is not told beforehand, the default limit, and other paths.
@@ -12,18 +12,14 @@ fn a_body_is_as_large_as_it_is_whatever_it_says() {
     let root = tempfile::tempdir().unwrap();
     let served = ServerProcess::start(root.path(), &[]);
     let client = served.client(TOKEN, ProtocolEra::New);
-    let headers = client.headers("tools/call", "safe_edit_file");
-    let mut headers: Vec<(&str, &str)> =
-        headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    headers.push(("Host", "localhost"));
+    let head = |more: (&str, &str)| client.head("POST", ("tools/call", "safe_edit_file"), &[more]);
     for (length, status) in [((4_u64 << 20) + 1, 413), (1 << 60, 413)] {
         let mut raw = served.connect();
-        let length = length.to_string();
-        raw.send(head("POST", "/mcp", &[&headers[..], &[("Content-Length", &length)]].concat()));
+        raw.send(head(("Content-Length", &length.to_string())));
         assert_eq!(raw.response().unwrap().status, status, "{length}");
     }
     let mut raw = served.connect();
-    raw.send(head("POST", "/mcp", &[&headers[..], &[("Transfer-Encoding", "chunked")]].concat()));
+    raw.send(head(("Transfer-Encoding", "chunked")));
     let chunk = format!("{:x}\r\n{}\r\n", 1 << 20, " ".repeat(1 << 20));
     // Whoever sends on after the answer may find the connection closed.
     (0..5).try_for_each(|_| raw.try_send(&chunk)).ok();
@@ -51,13 +47,9 @@ fn invalid_bodies_get_a_specific_error() {
             ("{\"id\":5}", 400, -32600),
             (deep.as_str(), 400, -32700),
         ] {
-            let headers = client.headers("ping", "");
-            let mut headers: Vec<(&str, &str)> =
-                headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             let length = body.len().to_string();
-            headers.extend([("Host", "localhost"), ("Content-Length", length.as_str())]);
             let mut raw = served.connect();
-            raw.send(head("POST", "/mcp", &headers) + body);
+            raw.send(client.head("POST", ("ping", ""), &[("Content-Length", &length)]) + body);
             let response = raw.response().unwrap();
             assert_eq!(
                 (response.status, &response.answer()["error"]["code"]),

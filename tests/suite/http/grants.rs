@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::raw::{Client, ERAS, ProtocolEra, head};
+use super::raw::{Client, ERAS, ProtocolEra};
 use super::server_process::{OTHER, ServerProcess, TOKEN, entry};
 
 const SECRET: &str = "the_secret_of_alice";
@@ -167,13 +167,9 @@ fn a_session_of_one_token_is_none_of_another_s() {
     (thief.era, thief.session) = (ProtocolEra::Old, alice.session.clone());
     thief.post_call("read_content_lines", &json!({"path": "there.py"}));
     assert_eq!(thief.raw.response().unwrap().status, 404);
-    let headers = thief.headers("", "");
-    let mut headers: Vec<(&str, &str)> =
-        headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    headers.push(("Host", "localhost"));
-    thief.raw.send(head("GET", "/mcp", &headers));
+    thief.raw.send(thief.head("GET", ("", ""), &[]));
     assert_eq!(thief.raw.response().unwrap().status, 404);
-    thief.raw.send(head("DELETE", "/mcp", &headers));
+    thief.raw.send(thief.head("DELETE", ("", ""), &[]));
     thief.raw.response().unwrap();
     let mut alice = alice;
     let read = alice.call("read_content_lines", &json!({"path": "there.py"}));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 
-use super::raw::{Client, ERAS, ProtocolEra, Raw, head, page};
+use super::raw::{Client, ERAS, ProtocolEra, Raw, page};
 use super::server_process::{OTHER, ServerProcess, TOKEN, entry};
 use crate::suite::wire::TIMEOUT;
 
@@ -184,11 +184,7 @@ fn idle_connections_end_and_those_with_a_request_do_not() {
     std::fs::write(root.path().join("a.txt"), "a\n").unwrap();
     let served = served(root.path(), "idle: 300ms");
     let mut listener = served.client(TOKEN, ProtocolEra::Old);
-    let headers = listener.headers("", "");
-    let mut headers: Vec<(&str, &str)> =
-        headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    headers.push(("Host", "localhost"));
-    listener.raw.send(head("GET", "/mcp", &headers));
+    listener.raw.send(listener.head("GET", ("", ""), &[]));
     assert_eq!(listener.raw.head().unwrap().status, 200);
     let mut idle = served.connect();
     assert_eq!(idle.rest(), "", "it ends");

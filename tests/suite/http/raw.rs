@@ -209,16 +209,21 @@ impl Client {
         json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
     }
 
+    /// The head of a request for a method of the protocol and a name, with these headers besides those of this client.
+    pub fn head(&self, verb: &str, (method, name): (&str, &str), more: &[(&str, &str)]) -> String {
+        let own = self.headers(method, name);
+        let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let headers: Vec<_> = own.chain([("Host", "localhost")]).chain(more.iter().copied()).collect();
+        head(verb, "/mcp", &headers)
+    }
+
     /// The bytes of a request.
     pub fn request(&self, message: &Value) -> Vec<u8> {
-        let method = message["method"].as_str().unwrap_or("");
-        let headers = self.headers(method, message["params"]["name"].as_str().unwrap_or(""));
-        let mut headers: Vec<(&str, &str)> =
-            headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let part = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (method, name) = (part(&message["method"]), part(&message["params"]["name"]));
         let body = message.to_string();
-        let length = body.len().to_string();
-        headers.extend([("Host", "localhost"), ("Content-Length", length.as_str())]);
-        [head("POST", "/mcp", &headers).as_bytes(), body.as_bytes()].concat()
+        let head = self.head("POST", (&method, &name), &[("Content-Length", &body.len().to_string())]);
+        (head + &body).into_bytes()
     }
 
     fn initialize(&mut self) {

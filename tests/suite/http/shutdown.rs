@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::raw::{ERAS, ProtocolEra, head, page};
+use super::raw::{ERAS, ProtocolEra, page};
 use super::server_process::{ServerProcess, TOKEN};
 use crate::suite::cli::signals::{hanging, runs, wait_until};
 
@@ -96,11 +96,7 @@ fn an_idle_server_with_sessions_and_streams_ends_at_once() {
     let mut served = ServerProcess::start(root.path(), &[]);
     let mut clients: Vec<_> = (0..5).map(|_| served.client(TOKEN, ProtocolEra::Old)).collect();
     for client in &mut clients {
-        let headers = client.headers("", "");
-        let mut headers: Vec<(&str, &str)> =
-            headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        headers.push(("Host", "localhost"));
-        client.raw.send(head("GET", "/mcp", &headers));
+        client.raw.send(client.head("GET", ("", ""), &[]));
         assert_eq!(client.raw.head().unwrap().status, 200);
     }
     let _idle: Vec<_> = (0..20).map(|_| served.connect()).collect();

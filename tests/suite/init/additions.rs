@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::fixture::Fixture;
+use crate::suite::files::tree;
 
 /// Realistic JSON configurations: 12 and more, with the habits of people and of editors.
 const JSON: &[&str] = &[
@@ -156,6 +156,86 @@ fn what_a_person_changed_afterwards_stays() {
     assert_eq!(fixture.text(".codex/config.toml"), "a = 1\n\n[tui]\nb = 2\n");
 }
 
+/// A person's own empty objects and lists stay, also if the file was changed after `init`.
+#[test]
+fn empty_values_of_a_person_stay() {
+    for (words, path, before) in [
+        (&["--client", "claude", "--hooks"][..], ".claude/settings.json", "{\"a\": 1, \"hooks\": {}}"),
+        (
+            &["--client", "claude", "--hooks"],
+            ".claude/settings.json",
+            "{\"a\": 1, \"hooks\": {\"PreToolUse\": []}}",
+        ),
+        (
+            &["--client", "claude", "--replace"],
+            ".claude/settings.json",
+            "{\"a\": 1, \"permissions\": {\"deny\": []}}",
+        ),
+        (&["--client", "claude"], ".mcp.json", "{\"a\": 1, \"mcpServers\": {}}"),
+        (&["--client", "opencode", "--replace"], "opencode.json", "{\"a\": 1, \"permission\": {}}"),
+        // The control: here init makes all of it.
+        (&["--client", "claude", "--hooks"], ".claude/settings.json", "{\"a\": 1}"),
+        (&["--client", "claude"], ".mcp.json", "{\"a\": 1}"),
+    ] {
+        let fixture = Fixture::new(&[(path, before)]);
+        fixture.init(words);
+        fixture.write(path, fixture.text(path).replace("\"a\": 1", "\"a\": 2"));
+        assert_eq!(fixture.init(&[words, &["--uninstall"][..]].concat()).json["status"], "written");
+        let left: Value = serde_json::from_str(&fixture.text(path)).unwrap();
+        let expected: Value = serde_json::from_str(&before.replace("\"a\": 1", "\"a\": 2")).unwrap();
+        assert_eq!(left, expected, "{words:?}");
+    }
+}
+
+/// A second call of `init` replaces its own server; removing goes back to what was before the first.
+#[test]
+fn a_server_that_was_added_twice_is_removed() {
+    for (client, path, later) in
+        [("claude", ".mcp.json", "\"a\": 2"), ("codex", ".codex/config.toml", "a = 2")]
+    {
+        let add = ["--client", client];
+        let again = ["--client", client, "--tools", "all", "--force"];
+        let uninstall = ["--client", client, "--uninstall"];
+        let fixture = Fixture::new(&[]);
+        let before = fixture.tree();
+        fixture.init(&add);
+        assert_eq!(fixture.init(&again).json["status"], "written", "{client}");
+        assert_eq!(fixture.init(&uninstall).json["status"], "written", "{client}");
+        assert!(fixture.tree() == before, "{client} left {:?}", fixture.tree());
+        // The same if a person changes the file between the two.
+        let old = later.replace('2', "1");
+        let text = if client == "codex" { format!("{old}\n") } else { format!("{{{old}}}\n") };
+        let fixture = Fixture::new(&[(path, &text)]);
+        fixture.init(&add);
+        fixture.write(path, fixture.text(path).replace(&old, later));
+        assert_eq!(fixture.init(&again).json["status"], "written", "{client}");
+        fixture.init(&uninstall);
+        let left = fixture.text(path);
+        assert!(left.contains(later) && !left.contains("lockgate"), "{client}: {left}");
+    }
+}
+
+/// The text form says what became of the file.
+#[test]
+fn a_file_that_is_deleted_is_removed_in_the_text_form() {
+    let text = |fixture: &Fixture, words: &[&str]| {
+        let output = fixture.command(words).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let uninstall = ["--client", "claude", "--uninstall"];
+    for (before, last_line) in [(None, "removed   .mcp.json"), (Some("{}\n"), "written   .mcp.json")] {
+        let fixture = Fixture::new(&before.map_or_else(Vec::new, |before| vec![(".mcp.json", before)]));
+        fixture.init(&["--client", "claude"]);
+        let shown = text(&fixture, &[&uninstall[..], &["--print"]].concat());
+        let verb = last_line.split(' ').next().unwrap();
+        assert!(shown.contains(&format!("proposed  .mcp.json would be {verb}")), "{shown}");
+        let shown = text(&fixture, &uninstall);
+        assert_eq!(shown.lines().next_back(), Some(last_line), "{shown}");
+        assert_eq!(fixture.root().join(".mcp.json").exists(), before.is_some());
+    }
+}
+
 #[test]
 fn comments_after_a_server_of_codex_stay() {
     let before = "model = \"x\"\n";
@@ -228,19 +308,6 @@ fn additions_to_one_file_are_removed_in_any_order() {
     }
 }
 
-/// All files below a folder.
-fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let paths = entries.map(|entry| entry.unwrap().path());
-    let mut found: Vec<_> = paths
-        .flat_map(
-            |path| if path.is_dir() { files(&path) } else { vec![(path.clone(), fs::read(&path).unwrap())] },
-        )
-        .collect();
-    found.sort();
-    found
-}
-
 #[test]
 fn the_configuration_of_a_user_is_as_it_was_after_removing() {
     let clients = [
@@ -264,7 +331,7 @@ fn the_configuration_of_a_user_is_as_it_was_after_removing() {
             let words = ["--client", client, "--user", addition];
             let words: &[&str] = if addition == "--user" { &words[..3] } else { &words };
             let fixture = Fixture::new(&[("a.py", "x = 1\n")]);
-            let user = || ["home", "config"].map(|name| files(&fixture.folder.path().join(name)));
+            let user = || ["home", "config"].map(|name| tree(&fixture.folder.path().join(name)));
             let (project, before) = (fixture.tree(), user());
             assert_eq!(fixture.init(words).json["status"], "written", "{words:?}");
             assert!(user() != before, "{words:?}");

@@ -9,6 +9,7 @@ use lockgate_policy::{Level, Policy, Profile, Role, language_named};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::suite::files;
 use crate::suite::wire::lockgate;
 
 /// A project, with a folder of programs that is all of the search path.
@@ -40,8 +41,7 @@ impl Fixture {
     }
 
     pub fn program(&self, path: &Path) {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, format!("#!/bin/sh\necho run >> {}\n", self.marker().display())).unwrap();
+        files::write(path, format!("#!/bin/sh\necho run >> {}\n", self.marker().display()));
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
@@ -54,9 +54,7 @@ impl Fixture {
     }
 
     pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
-        let path = self.root().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        files::write(self.root().join(path), text);
     }
 
     pub fn text(&self, path: &str) -> String {

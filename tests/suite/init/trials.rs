@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::Value;
 
 use super::fixture::{Fixture, gates};
+use crate::suite::files;
 use lockgate_policy::Policy;
 
 /// Finds the canary as yamllint does, and nothing else.
@@ -23,9 +24,8 @@ fn fixture(script: Option<&str>, folder: &str) -> Fixture {
         Fixture::new(&[("a.yaml", "a: 1\n"), (".yamllint", "rules: {}\n"), (".gitignore", ".venv\n")]);
     if let Some(script) = script {
         let program = fixture.folder.path().join(folder).join("yamllint");
-        fs::create_dir_all(program.parent().unwrap()).unwrap();
-        fs::write(&program, format!("#!/bin/sh\necho run > '{}'\n{script}\n", fixture.marker().display()))
-            .unwrap();
+        let script = format!("#!/bin/sh\necho run > '{}'\n{script}\n", fixture.marker().display());
+        files::write(&program, script);
         fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
     }
     fixture

@@ -19,7 +19,7 @@ fn schema() -> Value {
 
 /// What the validator says of each text: nothing when it passes.
 fn judged(texts: &[String]) -> Option<Vec<Option<String>>> {
-    let python = mcp::installed("LOCKGATE_TEST_VENV", "venv", "bin/python")?;
+    let python = mcp::python()?;
     let documents: Vec<Value> = texts.iter().map(|text| document(text)).collect();
     let mut command = Command::new(python);
     command.arg(mcp::tool("policy_schema.py")).stdin(Stdio::piped()).stdout(Stdio::piped());

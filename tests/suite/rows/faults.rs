@@ -13,10 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lockgate_checks::Watch;
-use lockgate_edit::request::{
-    Author, Direction, Entity, Expect, FilePermissions, GateOptions, HistoryRequest, Mode, Request,
-    SearchScope, Target, UndoRequest, Whose,
-};
+use lockgate_edit::request::{Direction, Entity, Expect, HistoryRequest, Request, SearchScope, Target};
 use lockgate_edit::{Edit, Insertion, LineEditNames};
 use lockgate_engine::{EntityDatabase, Entry, LinesRequest, Report, SearchRequest, Tenant, Workspace};
 use lockgate_error::{Code, Disk, Error};
@@ -25,6 +22,7 @@ use tokio::runtime::Runtime;
 
 use super::fixture::{APP, OWNER, kind};
 use super::postgres::PASSWORD;
+use crate::suite::edits;
 
 /// A server of this process, with records of its own.
 #[derive(Clone)]
@@ -70,14 +68,7 @@ impl Client {
     }
 
     pub fn undo(&self, edit_id: &str) -> Result<Vec<Report>, Error> {
-        let edit_id = Some(edit_id.to_owned());
-        let revert = UndoRequest {
-            direction: Direction::Undo,
-            edit_id,
-            target: None,
-            whose: Whose::Everyone,
-            author: Author::default(),
-        };
+        let revert = edits::revert(Direction::Undo, Some(edit_id.to_owned()));
         self.runtime.block_on(self.workspace.undo_or_redo(revert, Watch::idle()))
     }
 
@@ -141,15 +132,7 @@ pub fn target(path: &str) -> Target {
 }
 
 pub fn request(path: &str, edit: Edit, expect: Expect) -> Request {
-    Request {
-        target: target(path),
-        edit,
-        mode: Mode::Strict,
-        expect,
-        gate_options: GateOptions::default(),
-        permissions: FilePermissions::default(),
-        author: Author::default(),
-    }
+    Request { expect, ..Request::new(target(path), edit) }
 }
 
 /// The statement that makes the app of the tests.

@@ -8,8 +8,8 @@ use std::sync::{Arc, LazyLock};
 use lockgate_checks::Watch;
 use lockgate_edit::Edit;
 use lockgate_edit::request::{
-    Author, Direction, Entity, EntityKind, Expect, FilePermissions, GateOptions, HistoryRequest, Mode,
-    Request, SearchScope, Target, UndoRequest, Whose,
+    Author, Direction, Entity, EntityKind, Expect, HistoryRequest, Mode, Request, SearchScope, Target,
+    UndoRequest,
 };
 use lockgate_engine::{
     EntityDatabase, Entries, Entry, EntryDiffs, LinesRequest, ListRequest, Matches, ReadRequest, Report,
@@ -20,6 +20,7 @@ use regex::Regex;
 use tempfile::TempDir;
 
 use super::postgres::{Database, Postgres};
+use crate::suite::edits;
 use answer_log::AnswerLog;
 
 /// Where texts are kept.
@@ -138,16 +139,7 @@ impl EntityFixture {
     }
 
     pub fn request(&self, path: &str, edit: Edit, mode: Mode, expect: Expect) -> Request {
-        let author = Author { tool: "suite".to_owned(), name: "tester".to_owned(), confirmation_id: None };
-        Request {
-            target: self.target(path),
-            edit,
-            mode,
-            expect,
-            gate_options: GateOptions::default(),
-            permissions: FilePermissions::default(),
-            author,
-        }
+        Request { mode, expect, author: author(), ..Request::new(self.target(path), edit) }
     }
 
     /// Edits, and writes down what was answered.
@@ -174,14 +166,8 @@ impl EntityFixture {
         edit_id: Option<&str>,
         path: Option<&str>,
     ) -> Result<Vec<Report>, Error> {
-        let author = Author { tool: "suite".to_owned(), name: "tester".to_owned(), confirmation_id: None };
-        let revert = UndoRequest {
-            direction,
-            edit_id: edit_id.map(str::to_owned),
-            target: path.map(|path| self.target(path)),
-            whose: Whose::Everyone,
-            author,
-        };
+        let (target, author) = (path.map(|path| self.target(path)), author());
+        let revert = UndoRequest { target, author, ..edits::revert(direction, edit_id.map(str::to_owned)) };
         let answer = self.runtime.block_on(self.servers[0].undo_or_redo(revert, Watch::idle()));
         self.log.record("revert", answer.as_ref().map(|reports| self.log.reports(reports)));
         answer
@@ -270,6 +256,10 @@ impl EntityFixture {
 
 /// The id of an edit in a message, which differs between stores.
 static EDIT_ID: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"edit [0-9a-f]{4}-[0-9]+ of").unwrap());
+
+fn author() -> Author {
+    Author { tool: "suite".to_owned(), name: "tester".to_owned(), confirmation_id: None }
+}
 
 /// The sort of entity of that name.
 pub fn kind(name: &str) -> EntityKind {

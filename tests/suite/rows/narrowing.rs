@@ -18,7 +18,7 @@ const PATTERNS: usize = 400;
 
 /// What both are made of: letters that fold to others, what a pattern of the database or its index reads otherwise, letters
 /// that are none to it, line ends.
-const WORDS: [&str; 22] = [
+const WORDS: [&str; 23] = [
     "abc",
     "ABC",
     "task",
@@ -37,6 +37,7 @@ const WORDS: [&str; 22] = [
     "stra\u{df}e",
     "i\u{307}I\u{130}\u{131}",
     "((=>",
+    "\u{fffd}",
     " ",
     "\t",
     "\n",

@@ -51,9 +51,9 @@ fn a_hundred_thousand_files_and_a_loop_of_links() {
 fn an_answer_is_bounded_however_much_is_found() {
     let root = tempfile::tempdir().unwrap();
     for file in 0..60 {
-        write(&root.path().join(format!("{file:03}")), format!("{}\n", "x".repeat(400)).repeat(200));
+        write(root.path().join(format!("{file:03}")), format!("{}\n", "x".repeat(400)).repeat(200));
     }
-    write(&root.path().join("000"), "x".repeat(200_000));
+    write(root.path().join("000"), "x".repeat(200_000));
     let mut server = Server::start(root.path(), &[]);
     for arguments in [
         json!({"pattern": "x", "max_results": 1000, "context_lines": 50}),
@@ -76,8 +76,8 @@ fn an_answer_is_bounded_however_much_is_found() {
 #[test]
 fn patterns_that_are_hard_end_soon() {
     let root = tempfile::tempdir().unwrap();
-    write(&root.path().join("a"), format!("{}b\n", "a".repeat(100_000)));
-    write(&root.path().join("x"), "x".repeat(4 << 20));
+    write(root.path().join("a"), format!("{}b\n", "a".repeat(100_000)));
+    write(root.path().join("x"), "x".repeat(4 << 20));
     let mut server = Server::start(root.path(), &[]);
     for (pattern, code) in [
         ("(a+)+$".to_owned(), ""),

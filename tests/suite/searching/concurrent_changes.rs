@@ -30,8 +30,8 @@ fn naive_walk(root: &Path) -> String {
 fn a_folder_that_becomes_a_link_does_not_lead_out() {
     let home = tempfile::tempdir().unwrap();
     let root = home.path().join("root");
-    write(&root.join("folder/ours.txt"), "ours\n");
-    write(&home.path().join("theirs/ours.txt"), "theirs\n");
+    write(root.join("folder/ours.txt"), "ours\n");
+    write(home.path().join("theirs/ours.txt"), "theirs\n");
     let files = Files::open(std::slice::from_ref(&root)).unwrap();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {

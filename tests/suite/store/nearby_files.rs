@@ -1,6 +1,7 @@
 //! What stands beside the files: the policy, `.editorconfig`, neighbours.
 
 use super::*;
+use crate::suite::files;
 use lockgate_text::{Encoding, LineEnd};
 
 impl Fixture {
@@ -155,8 +156,7 @@ fn neighbouring_files_are_found_and_none_outside() {
 fn neighbouring_files_are_searched_in_the_root_of_the_file() {
     let fixture = Fixture::new(&[("first.txt", "")]);
     for path in ["second/pkg/a.py", "second/pkg/neighbour", "second/quality.yaml"] {
-        fs::create_dir_all(fixture.outside(path).parent().unwrap()).unwrap();
-        fs::write(fixture.outside(path), "second").unwrap();
+        files::write(fixture.outside(path), "second");
     }
     fixture.link(fixture.outside("second/pkg"), "l");
     let files = Files::open(&[fixture.at(""), fixture.outside("second")]).unwrap();

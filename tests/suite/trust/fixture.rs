@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
+use crate::suite::files;
 use crate::suite::wire::{Outcome, Server, lockgate};
 
 /// A person's own folders, a root, and a folder of programs beside it.
@@ -45,9 +46,7 @@ impl Fixture {
     }
 
     pub fn write(&self, path: &str, text: &str) {
-        let path = self.at(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, self.fill(text)).unwrap();
+        files::write(self.at(path), self.fill(text));
     }
 
     pub fn append(&self, path: &str, text: &str) {

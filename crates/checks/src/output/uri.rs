@@ -1,6 +1,6 @@
 //! Decodes file names written as URIs (RFC 3986, RFC 8089).
 
-use crate::percent;
+use percent_encoding::percent_decode_str;
 
 /// Returns the path of a `file:` URI; `None` for other text.
 pub(crate) fn path(uri: &str) -> Option<String> {
@@ -18,7 +18,7 @@ pub(crate) fn path(uri: &str) -> Option<String> {
 
 /// Decodes percent-encoding; bytes that are not UTF-8 become U+FFFD.
 pub(crate) fn decode(text: &str) -> String {
-    String::from_utf8_lossy(&percent::decoded(text)).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

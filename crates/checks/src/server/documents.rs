@@ -6,10 +6,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
 use super::state::ServerState;
-use crate::{percent, regular};
+use crate::regular;
 use lockgate_text::{Buffer, Hints, Version};
 
 /// The largest number of documents that stay open between requests.
@@ -94,7 +95,9 @@ fn on_disk(path: &Path) -> Option<String> {
     Buffer::read(bytes, Hints::default()).ok().map(|buffer| buffer.view().to_owned())
 }
 
-/// The URI of an absolute path.
+/// The URI of an absolute path (RFC 3986, 3.3). Only unreserved characters stay, as servers agree on those only.
 pub(super) fn uri(path: &str) -> String {
-    format!("file://{}", percent::encoded(path))
+    const ENCODED: &AsciiSet =
+        &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+    format!("file://{}", utf8_percent_encode(path, ENCODED))
 }

@@ -5,11 +5,12 @@
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
+use super::super::judge::GateContext;
 use super::super::links::{AuditedPage, checks_links, markdown};
 use super::super::load;
 use super::super::services::{Services, cancelled};
@@ -18,12 +19,11 @@ use super::normalize::comparable;
 use super::survey::{AuditedFiles, ChangedFile, skipped};
 use super::{Audit, ChangeKind, CheckedFile, SkippedFile};
 use lockgate_checks::{
-    self as gate, DeadLinks, Draft, ExecPermission, GateEnv, GateInput, InputLocation, Lost, OnDisk, Verdict,
-    Watch, parallel,
+    self as gate, DeadLinks, Draft, GateInput, InputLocation, Lost, OnDisk, Verdict, Watch, parallel,
 };
 use lockgate_error::{Code, Error};
-use lockgate_policy::{Baseline, EffectiveRules, Language, Policy, Profile, language_of};
-use lockgate_store::{Cache, FileAtRevision, FileLocation, Revision};
+use lockgate_policy::{Baseline, Policy, Profile, language_of};
+use lockgate_store::{FileAtRevision, FileLocation, Revision};
 use lockgate_text::{Buffer, LineMap};
 
 /// The time limit for all gates together. An audit has no deadline of its own: each run has the full timeout
@@ -56,15 +56,6 @@ pub(super) enum ComparedWith {
     TextBefore,
     /// Nothing, so every finding counts.
     Nothing,
-}
-
-/// The rules, permission and cache with which a file is judged.
-pub(super) struct AuditContext<'a> {
-    language: Option<&'static Language>,
-    pub(super) rules: EffectiveRules<'a>,
-    permission: ExecPermission,
-    cache: Option<Arc<Cache>>,
-    root: PathBuf,
 }
 
 impl Services {
@@ -113,7 +104,7 @@ impl Services {
     pub(super) fn audit_verdicts(
         &self,
         subjects: &[AuditedFile],
-        contexts: &[AuditContext<'_>],
+        contexts: &[GateContext<'_>],
         to_removed: Vec<Vec<DeadLinks>>,
         watch: &Watch,
     ) -> Result<Vec<Verdict>, Error> {
@@ -132,17 +123,11 @@ impl Services {
                     before: subject.before.as_ref(),
                     after: &subject.after,
                     map: &subject.map,
-                    input_location: InputLocation::OverFile,
+                    input_location: context.location,
                     files_exist: has_file,
                 },
                 rules: context.rules.clone(),
-                env: GateEnv {
-                    root: &context.root,
-                    exec_permission: &context.permission,
-                    runtime: &self.gate_runtime,
-                    isolation: gate::required_isolation(subject.policy.isolation),
-                    cache: context.cache.as_ref().map(|cache| cache.folder()),
-                },
+                env: context.env(self, &subject.policy),
                 removed: false,
                 group: 0,
                 on_disk: OnDisk::After,
@@ -185,7 +170,7 @@ impl Services {
     fn audit_dead_links(
         &self,
         subjects: &[AuditedFile],
-        contexts: &[AuditContext<'_>],
+        contexts: &[GateContext<'_>],
         watch: &Watch,
     ) -> Result<Vec<Vec<DeadLinks>>, Error> {
         let parts = subjects.iter().zip(contexts);
@@ -203,11 +188,11 @@ impl Services {
 
     /// Returns the context of a file.
     pub(super) fn audit_context<'s>(
-        &self,
+        &'s self,
         subject: &'s AuditedFile,
         permissions: &CallPermissions<'_>,
         compared_with: ComparedWith,
-    ) -> AuditContext<'s> {
+    ) -> GateContext<'s> {
         let AuditedFile { place, policy: rules, after, .. } = subject;
         let language = language_of(place.in_root(), after.view().lines().next());
         let mut effective_rules = rules.effective_rules(place.in_root(), language, Profile::Check);
@@ -217,12 +202,10 @@ impl Services {
             ComparedWith::Nothing => effective_rules.baseline = Baseline::All,
         }
         let permission = permissions.grant(place, rules, &effective_rules);
-        let cache = match &permission {
-            ExecPermission::Granted(_) => self.trust.cache(&self.store.files, place),
-            ExecPermission::Untrusted(_) | ExecPermission::NoDirectory(_) => None,
-        };
-        let root = self.store.files.root_path(place).map(Path::to_owned).unwrap_or_default();
-        AuditContext { language, rules: effective_rules, permission, cache, root }
+        let cache = self.trust.cache(&self.store.files, place, &permission);
+        let root = self.store.files.root_path(place).unwrap_or(Path::new(""));
+        let location = InputLocation::OverFile;
+        GateContext { root, location, language, rules: effective_rules, permission, cache }
     }
 
     /// Reads the files in parallel, each with its text at the revision, in the order of the survey.

@@ -37,6 +37,7 @@ impl Services {
 mod tests {
     use super::*;
     use crate::Workspace;
+    use crate::tests::Fixture;
     use lockgate_edit::request::{Expect, InsertPoint, Mode, Target};
 
     fn request(path: &str, insert_point: InsertPoint, expect: Expect) -> Request {
@@ -49,14 +50,10 @@ mod tests {
 
     #[tokio::test]
     async fn what_cannot_be_edited_is_refused_before_there_is_code() {
-        let root = tempfile::tempdir().unwrap();
         let policy = "paths: [{ match: kept.txt, access: read }]\n";
-        for (name, text) in
-            [("a.txt", "1\n2\n"), ("kept.txt", "1\n"), (".env", "s\n"), ("quality.yaml", policy)]
-        {
-            std::fs::write(root.path().join(name), text).unwrap();
-        }
-        let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
+        let files = [("a.txt", "1\n2\n"), ("kept.txt", "1\n"), (".env", "s\n"), ("quality.yaml", policy)];
+        let fixture = Fixture::new(&files);
+        let workspace = Workspace::new(Arc::clone(&fixture.services));
         for (path, insert_point, expect, code) in [
             ("none", InsertPoint::End, Expect::Anything, Code::FileNotFound),
             (".env", InsertPoint::End, Expect::Anything, Code::Protected),

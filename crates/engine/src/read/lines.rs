@@ -122,7 +122,7 @@ fn check_start(reading: &ReadLines, start_line: usize, target: &Target) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Workspace;
+    use crate::tests::Fixture;
     use std::os::unix::fs::PermissionsExt as _;
 
     fn read_lines(
@@ -130,20 +130,17 @@ mod tests {
         path: &str,
         lines: (usize, usize),
     ) -> Result<(usize, usize), Error> {
-        let root = tempfile::tempdir().unwrap();
-        for (name, text) in files {
-            std::fs::write(root.path().join(name), text).unwrap();
-            let mode = std::fs::Permissions::from_mode(0o444);
-            std::fs::set_permissions(root.path().join(name), mode).unwrap();
+        let fixture = Fixture::new(files);
+        let root = fixture.root();
+        for (name, _) in files {
+            std::fs::set_permissions(root.join(name), std::fs::Permissions::from_mode(0o444)).unwrap();
         }
         if let [(first, _), ..] = files {
-            std::fs::hard_link(root.path().join(first), root.path().join("second name")).unwrap();
+            std::fs::hard_link(root.join(first), root.join("second name")).unwrap();
         }
-        let roots = [root.path().to_owned()];
-        let services = Workspace::at(&roots).services().unwrap();
         let target = Target::File(path.to_owned());
         let request = LinesRequest { target, start_line: lines.0, end_line: lines.1 };
-        let reading = request.read(&services, &Watch::idle())?;
+        let reading = request.read(&fixture.services, &Watch::idle())?;
         Ok((reading.start_line, reading.end_line))
     }
 

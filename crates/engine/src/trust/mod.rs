@@ -120,9 +120,15 @@ impl Trust {
         self.state.remove(subject(files.root_path(&place)?, &policy_files))
     }
 
-    /// Returns the cache folder for the tools of a place's root, and creates it if needed. It is not removed
-    /// while the result is held.
-    pub(super) fn cache(&self, files: &Files, place: &FileLocation) -> Option<Arc<Cache>> {
+    /// Returns the cache folder for the tools of a place's root if they may run, and creates it if needed. It
+    /// is not removed while the result is held.
+    pub(super) fn cache(
+        &self,
+        files: &Files,
+        place: &FileLocation,
+        permission: &ExecPermission,
+    ) -> Option<Arc<Cache>> {
+        let ExecPermission::Granted(_) = permission else { return None };
         let root = files.root_path(place).ok()?;
         shared(&self.caches, root, || {
             self.bound_schedule.bound(&self.state);

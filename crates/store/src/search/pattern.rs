@@ -61,12 +61,6 @@ impl SearchPattern {
         &self.pieces
     }
 
-    /// The same pattern without its pieces, so that no index narrows the search.
-    #[cfg(test)]
-    pub(crate) fn unnarrowed(self) -> SearchPattern {
-        SearchPattern { pieces: Vec::new(), ..self }
-    }
-
     /// The first match in a piece of text, from an offset on.
     pub fn find_at(&self, text: &str, from: usize) -> Option<Range<usize>> {
         self.engines.after(0).find_at(text.as_bytes(), from)

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::OFlags;
 
-use super::{PROOFS, StateFolder, guarded, make, path_hash};
+use super::{PROOFS, StateFolder, guarded, make, no_follow, open_own, path_hash};
 use crate::system_error;
 use lockgate_error::{Code, Error};
 
@@ -385,7 +385,7 @@ fn bytes(found: &Metadata, linked: &mut HashSet<(u64, u64)>) -> u64 {
 
 /// The root to which a cache folder belongs.
 fn root(folder: &Path) -> Option<PathBuf> {
-    let file = OpenOptions::new().read(true).custom_flags(no_follow()).open(root_file(folder)).ok()?;
+    let file = open_own(&root_file(folder)).ok()??;
     let mut path = Vec::new();
     file.take(LONGEST_PATH).read_to_end(&mut path).ok()?;
     let path = PathBuf::from(std::ffi::OsString::from_vec(path));
@@ -395,10 +395,6 @@ fn root(folder: &Path) -> Option<PathBuf> {
 
 fn root_file(folder: &Path) -> PathBuf {
     folder.with_extension(ROOT_FILE)
-}
-
-fn no_follow() -> i32 {
-    (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed()
 }
 
 /// Takes the shared lock that prevents the removal of a folder, and records the use.

@@ -2,15 +2,13 @@
 //!
 //! Invariant: a record is whole or absent, and only one process gets it.
 
-use std::fs::{DirEntry, File, OpenOptions};
+use std::fs::{DirEntry, File};
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::OFlags;
-
-use super::{StateFolder, doubt, staged_name};
+use super::{StateFolder, create, doubt, open_own, replace, staged_name};
 use lockgate_text::Version;
 
 /// The folder of the records, in the state folder.
@@ -92,14 +90,9 @@ impl ToolCallRecords {
         }
         let folder = self.folder()?;
         prune(&folder);
-        let (staged, path) = (folder.join(staged_name()), file(&folder, key, RecordKind::Content));
-        let written = create(&staged)
-            .and_then(|mut file| file.write_all(content))
-            .and_then(|()| std::fs::rename(&staged, &path));
-        if written.is_err() {
-            drop(std::fs::remove_file(&staged));
-        }
-        written.map_err(|error| format!("{} cannot be written: {error}", path.display()))
+        let path = file(&folder, key, RecordKind::Content);
+        replace(&path, |staged| create(staged)?.write_all(content))
+            .map_err(|error| format!("{} cannot be written: {error}", path.display()))
     }
 
     /// Takes the content of a call, which then is gone; `None` if there is none.
@@ -123,14 +116,9 @@ fn file(folder: &Path, key: &str, kind: RecordKind) -> PathBuf {
     folder.join(format!("{}.{}", Version::hash(key.as_bytes()).hex(), kind.ending()))
 }
 
-fn create(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
-}
-
 /// Reads a record; `None` if another user can have written it.
 fn read(path: &Path) -> Option<Vec<u8>> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    let file = open_own(path).ok()??;
     let found = file.metadata().ok()?;
     if !found.is_file() || doubt(&found).is_some() || is_expired(found.modified().ok()) {
         return None;
@@ -167,6 +155,7 @@ fn prune(folder: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::OpenOptions;
 
     fn records(dir: &Path) -> ToolCallRecords {
         let own = |name: &str| Ok(dir.join(name));

@@ -2,16 +2,12 @@
 //!
 //! Invariant: what is read was written by this version of the program, for these roots, by the same user, and is whole.
 
-use std::fs::OpenOptions;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::OFlags;
-
-use super::{StateFolder, doubt, stage, staged_name};
+use super::{StateFolder, doubt, open_own, replace, stage};
 use lockgate_text::Version;
 
 /// The folder of the indexes, in the state folder.
@@ -53,8 +49,7 @@ impl IndexFile {
             return None;
         }
         let path = self.state.home.as_ref().ok()?.join(FOLDER).join(&self.name);
-        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-        let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+        let file = open_own(&path).ok()??;
         let found = file.metadata().ok()?;
         if !found.is_file() || found.len() > LARGEST || doubt(&found).is_some() {
             return None;
@@ -76,13 +71,9 @@ impl IndexFile {
         }
         let folder = self.state.own(FOLDER)?;
         remove_old(&folder, &self.name);
-        let staged = folder.join(staged_name());
         let whole = [&self.header, Version::hash(bytes).bytes().as_slice(), bytes].concat();
-        let result = stage(&staged, &whole).and_then(|()| std::fs::rename(&staged, folder.join(&self.name)));
-        result.map_err(|error| {
-            drop(std::fs::remove_file(&staged));
-            format!("{} cannot be written: {error}", folder.display())
-        })
+        replace(&folder.join(&self.name), |staged| stage(staged, &whole))
+            .map_err(|error| format!("{} cannot be written: {error}", folder.display()))
     }
 }
 

@@ -107,13 +107,9 @@ impl StateFolder {
         if !self.is_guarded(subject.folder)? {
             return Ok(None);
         }
-        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-        let opened =
-            OpenOptions::new().read(true).custom_flags(flags).open(records.join(subject.file_name()));
-        let file = match opened {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(format!("cannot be opened: {error}")),
+        let opened = open_own(&records.join(subject.file_name()));
+        let Some(file) = opened.map_err(|error| format!("cannot be opened: {error}"))? else {
+            return Ok(None);
         };
         let found = file.metadata().map_err(|error| format!("cannot be inspected: {error}"))?;
         if !found.is_file() {
@@ -134,16 +130,9 @@ impl StateFolder {
         let records = self.records(subject.folder)?;
         make(&records).map_err(|error| failed("making the folder", &records, &error))?;
         self.is_guarded(subject.folder).map_err(|reason| write_error(&records, &reason))?;
-        let staged = records.join(staged_name());
-        let result = stage(&staged, record).and_then(|()| {
-            std::fs::rename(&staged, records.join(subject.file_name()))?;
-            File::open(&records)?.sync_all()
-        });
-        result.map_err(|error| {
-            // The name is unique; after a successful rename it no longer exists.
-            drop(std::fs::remove_file(&staged));
-            failed("writing a record", &records, &error)
-        })
+        replace(&records.join(subject.file_name()), |staged| stage(staged, record))
+            .and_then(|()| File::open(&records)?.sync_all())
+            .map_err(|error| failed("writing a record", &records, &error))
     }
 
     /// Removes the record about a subject, and returns the number of removed records.
@@ -270,11 +259,40 @@ fn staged_name() -> String {
     format!(".{:016x}.new", RandomState::new().build_hasher().finish())
 }
 
+/// Creates a file for the user alone; it must not exist yet.
+fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
 /// Writes a new file for the user alone, and syncs it.
 fn stage(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    let mut file = create(path)?;
     file.write_all(bytes)?;
     file.sync_all()
+}
+
+/// Replaces a file, or creates it: `write` writes the new one under another name. After an error the earlier one is
+/// still there.
+fn replace(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let staged = path.with_file_name(staged_name());
+    let replaced = write(&staged).and_then(|()| std::fs::rename(&staged, path));
+    if replaced.is_err() {
+        // The name is unique.
+        drop(std::fs::remove_file(&staged));
+    }
+    replaced
+}
+
+/// Opens a file for reading; `None` if there is none. A link is not followed, and a pipe does not block.
+fn open_own(path: &Path) -> io::Result<Option<File>> {
+    match OpenOptions::new().read(true).custom_flags(no_follow()).open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
+fn no_follow() -> i32 {
+    (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed()
 }
 
 fn failed(call: &str, folder: &Path, error: &io::Error) -> Error {

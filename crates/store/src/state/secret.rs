@@ -2,14 +2,11 @@
 //!
 //! Invariant: a returned secret was read from a file that no other user can read or write.
 
-use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
-
-use super::{StateFolder, doubt, failed, stage, staged_name};
+use super::{StateFolder, doubt, failed, open_own, stage, staged_name};
 use lockgate_error::{Code, Error};
 
 /// The folder of secrets, in the state folder.
@@ -55,12 +52,8 @@ impl StateFolder {
 }
 
 fn read(path: &Path) -> Result<Option<String>, Error> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed("opening the secret", path, &error)),
-    };
+    let opened = open_own(path).map_err(|error| failed("opening the secret", path, &error))?;
+    let Some(file) = opened else { return Ok(None) };
     let fails = |error: &std::io::Error| failed("reading the secret", path, error);
     let found = file.metadata().map_err(|error| fails(&error))?;
     let readable = || {

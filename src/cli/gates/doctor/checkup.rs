@@ -48,18 +48,6 @@ impl GateState {
         }
     }
 
-    /// Returns the name in JSON.
-    pub fn json_name(&self) -> &'static str {
-        match self {
-            GateState::Works => "works",
-            GateState::Unproven => "unproven",
-            GateState::Broken(_) => "broken",
-            GateState::Unavailable(_) => "unavailable",
-            GateState::Untrusted(_) => "needs_trust",
-            GateState::Unconfigured(_) => "needs_configuration",
-        }
-    }
-
     pub fn why(&self) -> Option<&str> {
         match self {
             GateState::Works => None,

@@ -120,7 +120,7 @@ pub(super) fn json(gate_list: &GateList, checkups: &[Checkup]) -> Value {
     let gate = |checkup: &Checkup| {
         json!({
             "name": checkup.name,
-            "state": checkup.state.json_name(),
+            "state": checkup.state.name().replace(' ', "_"),
             "why": checkup.state.why(),
             "in_project": checkup.in_project.as_ref().map(|ProjectTrial { path, run }| {
                 json!({ "path": path, "outcome": run.outcome.name(), "why": run.why })

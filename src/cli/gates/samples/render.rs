@@ -55,17 +55,6 @@ fn outcome_name(outcome: SampleOutcome) -> &'static str {
     }
 }
 
-/// Returns the name of an outcome in JSON.
-fn json_name(outcome: SampleOutcome) -> &'static str {
-    match outcome {
-        SampleOutcome::Passed => "passed",
-        SampleOutcome::Failed => "failed",
-        SampleOutcome::Unavailable => "unavailable",
-        SampleOutcome::Untrusted => "needs_trust",
-        SampleOutcome::Untested => "untested",
-    }
-}
-
 fn note(text: &str) -> String {
     format!("    {}\n", visible(text))
 }
@@ -157,7 +146,7 @@ pub(super) fn json(results: &SampleResults) -> Value {
     let gate = |tested: &TestedGate| {
         json!({
             "name": tested.name,
-            "outcome": json_name(tested.outcome()),
+            "outcome": outcome_name(tested.outcome()).replace(' ', "_"),
             "why": tested.not_run.as_ref().map(NotRun::why),
             "ms": tested.trials.iter().map(|trial| trial.ms).sum::<u64>(),
             "samples": tested.trials.iter().map(sample).collect::<Vec<_>>(),

@@ -8,34 +8,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::Workspace;
+use crate::tests::Fixture;
 use lockgate_edit::request::Target;
 use lockgate_error::Code;
 
-struct Fixture {
-    dir: tempfile::TempDir,
-    services: Arc<Services>,
-}
-
 impl Fixture {
-    fn new() -> Fixture {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path().join("root");
-        fs::create_dir(&root).unwrap();
-        let own = dir.path().join("own");
-        let services = Workspace::at(&[root]).with_state_dir(&own).services().unwrap();
-        Fixture { dir, services }
-    }
-
-    fn root(&self) -> std::path::PathBuf {
-        self.dir.path().join("root")
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.root().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
     fn context(&self, request: &ContextRequest) -> CodeContext {
         request.read(&self.services, &Watch::idle()).unwrap()
     }
@@ -57,7 +34,7 @@ const NOTHING: ContextRequest = ContextRequest { target: None, query: None, symb
 
 #[test]
 fn the_next_answer_shows_what_changed() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(&[]);
     fixture.write("a.py", "def one(): pass\n");
     fixture.write("b/c.py", "from a import one\none()\n");
     assert_eq!(fixture.symbol("one"), (vec!["a.py:1".into()], vec!["b/c.py:1".into(), "b/c.py:2".into()]));
@@ -77,7 +54,7 @@ fn the_next_answer_shows_what_changed() {
 
 #[test]
 fn without_fingerprints_an_answer_would_be_stale() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(&[]);
     fixture.write("a.py", "def one(): pass\n");
     assert_eq!(fixture.defined("one"), ["a.py:1"]);
     fixture.services.code_index.lock().unwrap().is_unreliable = true;
@@ -108,7 +85,7 @@ fn reads_of(services: &Arc<Services>) -> usize {
 
 #[test]
 fn what_has_been_left_alone_is_not_read_again() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(&[]);
     for n in 0..20 {
         fixture.write(&format!("d{}/f{n}.py", n % 3), "def f(): pass\n");
     }
@@ -124,7 +101,7 @@ fn what_has_been_left_alone_is_not_read_again() {
 
 #[test]
 fn the_next_start_reads_only_what_changed() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(&[]);
     for n in 0..20 {
         fixture.write(&format!("f{n}.py"), "def f(): pass\n");
     }
@@ -132,8 +109,7 @@ fn the_next_start_reads_only_what_changed() {
     assert_eq!(reads(&fixture), 20);
     let local = reads(&fixture) == 0;
     let restarted = || {
-        let own = fixture.dir.path().join("own");
-        let services = Workspace::at(&[fixture.root()]).with_state_dir(&own).services().unwrap();
+        let services = Workspace::at(&[fixture.root()]).with_state_dir(&fixture.own()).services().unwrap();
         reads_of(&services)
     };
     assert!(!local || restarted() == 0);
@@ -142,7 +118,7 @@ fn the_next_start_reads_only_what_changed() {
     fs::remove_file(fixture.root().join("f4.py")).unwrap();
     assert!(!local || restarted() == 2);
     // The control: without the stored index all files are read.
-    let folder = fixture.dir.path().join("own/state/index");
+    let folder = fixture.own().join("state/index");
     let stored = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
     let mut bytes = fs::read(&stored).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
@@ -152,7 +128,7 @@ fn the_next_start_reads_only_what_changed() {
 
 #[test]
 fn the_outline_of_one_file_does_not_wait_for_an_index() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(&[]);
     for n in 0..=MAX_UNINDEXED {
         fixture.write(&format!("f{n}.py"), "def f(): pass\n");
     }
@@ -175,7 +151,7 @@ fn the_outline_of_one_file_does_not_wait_for_an_index() {
 
 #[test]
 fn what_may_not_be_read_is_not_in_the_index() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(&[]);
     for path in [".env.py", ".hidden/a.py", "ignored/a.py", "id_rsa.py", "shown.py"] {
         fixture.write(path, "def secret(): pass\n");
     }
@@ -187,7 +163,7 @@ fn what_may_not_be_read_is_not_in_the_index() {
 
 #[test]
 fn a_cancelled_call_is_not_answered_and_its_tags_stay_indexed() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(&[]);
     for n in 0..200 {
         fixture.write(&format!("f{n}.py"), "def f(): pass\n");
     }
@@ -208,7 +184,7 @@ fn a_cancelled_call_is_not_answered_and_its_tags_stay_indexed() {
 
 #[test]
 fn files_that_cannot_be_understood_harm_nothing() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(&[]);
     let deep = "(".repeat(50_000);
     let line = format!("var f={};", "a.b(c).d[0]+".repeat(80_000));
     for (path, text) in [
@@ -237,7 +213,7 @@ fn files_that_cannot_be_understood_harm_nothing() {
 
 #[test]
 fn names_that_are_hostile_are_only_names() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(&[]);
     let odd = "a \u{202e}b\n`$(x)`\".py";
     fixture.write(odd, "def f(): pass\n");
     assert_eq!(fixture.defined("f"), [format!("{odd}:1")]);
@@ -247,7 +223,7 @@ fn names_that_are_hostile_are_only_names() {
 
 #[test]
 fn files_that_change_all_the_time_are_answered_for() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(&[]);
     for n in 0..30 {
         fixture.write(&format!("f{n}.py"), "def f(): pass\n");
     }
@@ -278,7 +254,7 @@ fn files_that_change_all_the_time_are_answered_for() {
 
 #[test]
 fn an_empty_request_shows_the_project() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(&[]);
     fixture.write("README.md", "# X\n");
     fixture.write("src/a.py", "");
     fixture.write("src/b/c.js", "");

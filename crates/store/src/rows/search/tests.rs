@@ -1,7 +1,5 @@
 //! Tests of searches and listings in a real database.
 
-mod narrowed;
-
 use super::*;
 use crate::content::Content;
 use crate::history::{EditMeta, EntryKind, JournalRecord};
@@ -203,6 +201,23 @@ fn rows_come_in_the_order_of_their_paths_within_reach() {
         let found_rows: Vec<String> = listed.iter().map(|row| row_name(&row.location)).collect();
         assert_eq!((found_rows.join(" ").as_str(), is_cut), (expected, more), "{prefix}");
         assert!(listed.iter().all(|row| (row.size, row.version) == (4, Version::hash(b"abc\n"))));
+    }
+}
+
+#[test]
+fn an_index_spares_most_of_the_reading() {
+    let fixture = Fixture::new();
+    let rows = fixture.acme();
+    let texts: Vec<(String, Vec<u8>)> =
+        (0..40).map(|at| (format!("{at:02}.py"), format!("def f_{at:02}(): ...\n").into_bytes())).collect();
+    write(&rows, EntityOwner::Organization, &texts);
+    let selector = rows.select(&workflows(), None).unwrap();
+    for (pattern, most) in
+        [("f_17", 1), ("(?i)F_17", 1), ("f_1[0-9]", 40), (r"def .*17\(\)", 1), ("zzz", 0), ("e", 40)]
+    {
+        let (_, read) =
+            count_matches(&rows, &selector, &SearchPattern::new(pattern, MatchReach::Line).unwrap());
+        assert!(read <= most, "{pattern}: {read} rows were read");
     }
 }
 
