@@ -19,8 +19,8 @@ pub struct ListEntry {
     pub last: usize,
 }
 
-/// Succeeds if the lines of an entry begin with the expected text. Surrounding blanks are ignored. If the expected text
-/// is elsewhere, in one place only, the error proposes that place.
+/// Succeeds if the lines of an entry begin with the expected text. Trailing blanks are ignored. If the expected text is
+/// elsewhere, in one place only, the error proposes that place.
 pub fn check(
     expected: Option<&str>,
     buffer: &Buffer,
@@ -30,8 +30,8 @@ pub fn check(
     let ListEntry { first, last, .. } = entry;
     let Some(expected) = expected else { return Ok(()) };
     let wanted: Vec<&str> =
-        expected.strip_suffix('\n').unwrap_or(expected).split('\n').map(str::trim).collect();
-    let actual = |line: usize| (line <= last).then(|| buffer.lines().text(line).trim());
+        expected.strip_suffix('\n').unwrap_or(expected).split('\n').map(str::trim_end).collect();
+    let actual = |line: usize| (line <= last).then(|| buffer.lines().text(line).trim_end());
     match (first..).zip(&wanted).find(|(line, wanted)| actual(*line) != Some(wanted)) {
         None => Ok(()),
         Some((line, differing)) => {
@@ -48,7 +48,7 @@ pub fn check(
 
 /// Returns the first line of the only place that has these lines; `None` for blank lines.
 fn only_place(wanted: &[&str], buffer: &Buffer) -> Option<usize> {
-    let lines: Vec<&str> = buffer.lines().iter().map(str::trim).collect();
+    let lines: Vec<&str> = buffer.lines().iter().map(str::trim_end).collect();
     let mut places = lines.windows(wanted.len()).enumerate().filter(|(_, found)| *found == wanted);
     let (at, _) = places.next().filter(|_| wanted.iter().any(|line| !line.is_empty()))?;
     places.next().is_none().then_some(at + 1)

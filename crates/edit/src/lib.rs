@@ -32,7 +32,7 @@ mod pattern_error;
 mod planned;
 pub mod request;
 
-pub use modes::{Edit, EditPart, plan};
+pub use modes::{Edit, EditPart, MissingExpect, plan};
 pub use operations::{
     Insertion, LineEdit, LineEditNames, LineWindow, Needle, Occurrences, OnDuplicate, Search,
 };

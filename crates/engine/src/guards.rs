@@ -9,7 +9,7 @@ use super::plan::FileDraft;
 use super::resolve::ResolvedTarget;
 use super::services::Services;
 use lockgate_edit::request::{self, Expect, Mode, Request};
-use lockgate_edit::{Edit, EditPart};
+use lockgate_edit::{Edit, EditPart, MissingExpect};
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_policy::{Guard, Interactive, Policy, Runnable};
 use lockgate_store::{DocumentPath, EntryKind, PlannedFile};
@@ -33,7 +33,7 @@ pub(super) fn check(
         check_mode(request.mode, rules)?;
     }
     if current.snapshot.is_some() && request.expect == Expect::Anything {
-        check_parameters(&request.edit, place, rules)?;
+        check_parameters(&request.edit, place, rules, current.buffer.lines().count())?;
     }
     current.snapshot.as_ref().map_or(Ok(()), |snapshot| snapshot.check_names(place, rules.publishing))?;
     check_expectation(request, current)
@@ -141,11 +141,11 @@ fn check_mode(mode: Mode, rules: &Policy) -> Result<(), Error> {
     }
 }
 
-/// Rejects an edit of an existing file without a version, if the policy requires one.
-fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result<(), Error> {
+/// Rejects an edit of an existing file of `count` lines without a version, if the policy requires one.
+fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy, count: usize) -> Result<(), Error> {
     if let Edit::Several(parts) = edit {
         let check = |part: &EditPart| {
-            check_parameters(&part.edit, place, rules).map_err(|error| error.with_entry(part.entry))
+            check_parameters(&part.edit, place, rules, count).map_err(|error| error.with_entry(part.entry))
         };
         return parts.iter().try_for_each(check);
     }
@@ -163,13 +163,13 @@ fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy) -> Result
             format!("read the {noun}, and send the `version` from that response as `expected_version`");
         return Err(error.hint(hint));
     }
-    match (edit.missing_expect(), rules.demands.line_edits) {
-        (Some(field), Guard::Required) => {
+    match (edit.missing_expect(count), rules.demands.line_edits) {
+        (Some(MissingExpect { field, hint }), Guard::Required) => {
             let message = format!(
                 "the policy {policy} requires `expect` or `expected_version` for edits by line number; `{field}` is missing"
             );
             let error = Error::new(Code::InvalidInput, message).named_field(field);
-            Err(error.hint("read the file, and give the current line as `expect`, or `expected_version`"))
+            Err(error.hint(hint))
         }
         (Some(_), Guard::Optional) | (None, _) => Ok(()),
     }

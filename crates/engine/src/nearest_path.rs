@@ -6,13 +6,17 @@ use super::services::Services;
 use lockgate_edit::Edit;
 use lockgate_edit::request::{Request, Target};
 use lockgate_error::{Code, Error, NextCall};
-use lockgate_store::{Clock, Hidden};
-use lockgate_text::nearest;
+use lockgate_store::{Clock, DocumentPath, Hidden};
+use lockgate_text::{nearest, nearest_all};
 
 /// The time limit for finding files.
 const TIMEOUT: Duration = Duration::from_millis(300);
 /// The maximum number of files that are compared.
 const MAX_FILES: usize = 20_000;
+/// The length in characters from which two names with one other letter are alike.
+const LONG_NAME: usize = 4;
+/// The maximum number of files that a hint names.
+const MAX_NAMED: usize = 4;
 
 impl Services {
     /// Adds the path that was probably meant to an error about one of these requests.
@@ -27,24 +31,42 @@ impl Services {
             Some(Target::File(path)) => self.with_nearest_path(path, error),
             Some(Target::Entity(_)) | None => return error,
         };
-        // The same call would replace or remove another file, which only the caller can want.
-        let is_other_path = matches!(error.next.as_deref(), Some(NextCall::Path { .. }));
-        if is_other_path && request.is_some_and(|request| request.edit.is_whole()) {
+        let Some(NextCall::Path { path }) = error.next.as_deref() else { return error };
+        // Only a quote shows that an edit belongs to that file; without one, only the caller can want it there.
+        let is_unquoted = request.is_some_and(|request| request.edit.is_unquoted());
+        let is_by_line = is_unquoted && request.is_some_and(|request| !request.edit.is_whole());
+        let unnamed = error.hint.as_deref().filter(|hint| is_by_line && !hint.contains(path));
+        if let Some(hint) = unnamed.map(|hint| format!("{hint}; did you mean `{path}`?")) {
+            error.hint = Some(hint.into_boxed_str());
+        }
+        if is_unquoted || self.is_edited(requests, path) {
             error.next = None;
         }
         error
     }
 
+    /// Returns true if one of the requests names the file at this path, which must exist.
+    fn is_edited(&self, requests: &[Request], path: &str) -> bool {
+        let key = |path: &str| {
+            let place = self.store.files.admit_to_read(path).ok()?;
+            Some(DocumentPath::File(place).key())
+        };
+        let file = key(path);
+        requests.iter().filter_map(|request| request.target.file()).any(|other| key(other) == file)
+    }
+
     /// Adds the path that was probably meant to an error about a path.
     pub(super) fn with_nearest_path(&self, path: &str, error: Error) -> Error {
         match error.code {
-            Code::FileNotFound if error.field.as_deref() == Some("path") => match self.nearest_path(path) {
-                Some(suggestion) => {
-                    let hint = format!("did you mean `{suggestion}`?");
-                    error.hint(hint).with_next(NextCall::Path { path: suggestion })
+            Code::FileNotFound if error.field.as_deref() == Some("path") => {
+                let nearest = self.nearest_paths(path);
+                if nearest.is_empty() {
+                    return error.with_next_if(self.existing_folder(path));
                 }
-                None => error.with_next_if(self.existing_folder(path)),
-            },
+                let names: Vec<String> = nearest.iter().map(|file| format!("`{file}`")).collect();
+                let error = error.hint(format!("did you mean {}?", names.join(" or ")));
+                error.with_next_if(only(nearest).map(|path| NextCall::Path { path }))
+            }
             Code::NotAFile => {
                 let folder = NextCall::List { folder: path.to_owned() };
                 let is_folder =
@@ -53,10 +75,13 @@ impl Services {
             }
             Code::PathOutsideRoot => {
                 let roots = self.store.files.root_paths();
+                if roots.is_empty() {
+                    return error.hint("there are no roots, so only stored content can be reached");
+                }
                 let roots: Vec<String> = roots.iter().map(|root| root.display().to_string()).collect();
                 let hint = format!("use a path inside of a root: {}", roots.join(", "));
-                let same_name =
-                    self.nearest_path(split(path).1).filter(|file| split(file).1 == split(path).1);
+                let name = split(path).1;
+                let same_name = only(self.nearest_paths(name)).filter(|file| split(file).1 == name);
                 error.hint(hint).with_next_if(same_name.map(|path| NextCall::Path { path }))
             }
             _ => error,
@@ -82,31 +107,84 @@ impl Services {
         })
     }
 
-    /// Returns the existing file that is most like a path: the one of the same name with the most similar folders, else
-    /// one in the same folder with a similar name.
-    fn nearest_path(&self, path: &str) -> Option<String> {
+    /// Returns the existing files that are most like a path: those of the same name with the most similar folders, else
+    /// those in the same folder with a similar name. There are several if they are equally like it.
+    fn nearest_paths(&self, path: &str) -> Vec<String> {
         let clock = Clock::new(Instant::now() + TIMEOUT, &());
-        let roots = self.store.files.with_prefix("").ok()?;
+        let Ok(roots) = self.store.files.with_prefix("") else { return Vec::new() };
         let found = self.store.files.find(&roots, Hidden::Excluded, self.bounds(MAX_FILES, &clock));
         let files: Vec<&str> = found.files.iter().map(|(place, _)| place.shown()).collect();
         let (folder, name) = split(path);
-        let same_name = files.iter().filter(|file| split(file).1 == name);
         // Folders are compared from the end: `src/a/b.py` is more like `lib/a/b.py` than like `src/c/b.py`.
         let shared = |file: &str| {
             let pairs = split(file).0.rsplit('/').zip(folder.rsplit('/'));
             pairs.take_while(|(one, other)| one == other).count()
         };
-        if let Some(file) = same_name.max_by_key(|file| (shared(file), std::cmp::Reverse(file.len()))) {
-            return Some((*file).to_owned());
+        let same_name = || files.iter().filter(move |file| split(file).1 == name);
+        if let Some(most) = same_name().map(|file| shared(file)).max() {
+            let most_like = same_name().filter(|file| shared(file) == most);
+            return most_like.take(MAX_NAMED).map(|file| (*file).to_owned()).collect();
         }
         let siblings = files.iter().filter(|file| split(file).0 == folder).map(|file| split(file).1);
-        let sibling = nearest(name, siblings)?;
-        Some(if folder.is_empty() { sibling.to_owned() } else { format!("{folder}/{sibling}") })
+        let siblings = nearest_all(name, siblings.filter(|sibling| is_alike(name, sibling)));
+        let in_folder =
+            |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+        siblings.into_iter().map(in_folder).collect()
     }
+}
+
+/// Returns the only one of some paths.
+fn only(paths: Vec<String>) -> Option<String> {
+    <[String; 1]>::try_from(paths).ok().map(|[path]| path)
+}
+
+/// Returns true if two names of files are alike without their extensions. Short names with another letter are not: too
+/// many differ only in one.
+fn is_alike(one: &str, other: &str) -> bool {
+    let (one, other) = (stem(one).to_lowercase(), stem(other).to_lowercase());
+    let sorted = |name: &str| {
+        let mut letters: Vec<char> = name.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let (letters, others) = (sorted(&one), sorted(&other));
+    let has_other_letter = letters.len() == others.len() && letters != others;
+    let is_long = letters.len().min(others.len()) >= LONG_NAME;
+    (is_long || !has_other_letter) && (one == other || nearest(&one, [other.as_str()]).is_some())
+}
+
+/// Returns the name of a file without its extension.
+fn stem(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
 }
 
 /// Splits a path into its folder, without `./`, and its name.
 fn split(path: &str) -> (&str, &str) {
     let path = path.strip_prefix("./").unwrap_or(path);
     path.rsplit_once('/').unwrap_or(("", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_alike_without_their_extensions() {
+        for (one, other, wanted) in [
+            ("ap.txt", "app.txt", true),
+            ("ba.txt", "ab.txt", true),
+            ("app.pyy", "app.py", true),
+            ("log.txt", "logs.txt", true),
+            ("mian.rs", "main.rs", true),
+            ("setings.json", "settings.json", true),
+            (".gitignor", ".gitignore", true),
+            ("nope.txt", "e.txt", false),
+            ("g.txt", "f.txt", false),
+            ("f1.txt", "f2.txt", false),
+            ("api.py", "app.py", false),
+            ("mail.template", "note.template", false),
+        ] {
+            assert_eq!(is_alike(one, other), wanted, "{one} {other}");
+        }
+    }
 }

@@ -56,7 +56,7 @@ pub use fold::fold;
 pub use line_end::{LineEnd, LineEnds};
 pub use line_map::{LineMap, LineShift};
 pub use lines::Lines;
-pub use nearest::nearest;
+pub use nearest::{is_misspelling, nearest, nearest_all};
 pub use outline::{Outline, OutlineEntry, OutlineSymbol, SymbolRank};
 pub use plan::{Plan, bytes_outside_unchanged};
 pub use rebase::{RebaseConflict, Rebased};

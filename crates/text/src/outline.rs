@@ -127,21 +127,38 @@ impl Outline {
     /// to `.`, and a final `()` is ignored. A final number selects one of several symbols of a path, as in `package[2]`,
     /// unless a symbol has that name.
     pub fn spans(&self, name: &str) -> Vec<Range<usize>> {
-        let spans = self.spans_of(name);
-        match numbered(name).filter(|_| spans.is_empty()) {
-            None => spans,
+        let lines = |(_, symbol): (usize, &OutlineEntry)| symbol.lines.clone();
+        let mut spans: Vec<Range<usize>> = self.find(name).into_iter().map(lines).collect();
+        spans.dedup();
+        spans
+    }
+
+    /// Returns the first symbol of that name that shares its lines with other text, except for trailing punctuation, or
+    /// with another symbol that is neither around it nor inside it.
+    pub fn sharing_lines(&self, name: &str, view: &str) -> Option<&OutlineEntry> {
+        let mut found = self.find(name).into_iter();
+        found.find(|symbol| !self.has_own_lines(*symbol, view)).map(|(_, symbol)| symbol)
+    }
+
+    /// Returns the symbols that [`Outline::spans`] finds, each with its index.
+    fn find(&self, name: &str) -> Vec<(usize, &OutlineEntry)> {
+        let found = self.find_path(name);
+        match numbered(name).filter(|_| found.is_empty()) {
+            None => found,
             Some((name, number)) => {
-                self.spans_of(name).into_iter().nth(number.get() - 1).into_iter().collect()
+                let found = self.find_path(name);
+                let mut spans = found.chunk_by(|(_, one), (_, next)| one.lines == next.lines);
+                spans.nth(number.get() - 1).unwrap_or_default().to_vec()
             }
         }
     }
 
-    fn spans_of(&self, name: &str) -> Vec<Range<usize>> {
+    fn find_path(&self, name: &str) -> Vec<(usize, &OutlineEntry)> {
         let name = folded(name.trim().trim_end_matches("()"));
-        let mut found: [Vec<Range<usize>>; 4] = Default::default();
+        let mut found: [Vec<(usize, &OutlineEntry)>; 4] = Default::default();
         let [whole, whole_minor, parts, parts_minor] = &mut found;
         let last = name.rsplit('.').next().unwrap_or_default();
-        for symbol in &self.symbols {
+        for (at, symbol) in self.symbols.iter().enumerate() {
             let path = self.path(symbol);
             if name.is_empty() || !path.ends_with(last) {
                 continue;
@@ -151,24 +168,40 @@ impl Outline {
                 SymbolRank::Minor => (&mut *whole_minor, &mut *parts_minor),
             };
             match folded(path).strip_suffix(name.as_str()) {
-                Some("") => whole.push(symbol.lines.clone()),
-                Some(before) if before.ends_with('.') => parts.push(symbol.lines.clone()),
+                Some("") => whole.push((at, symbol)),
+                Some(before) if before.ends_with('.') => parts.push((at, symbol)),
                 Some(_) | None => {}
             }
         }
-        let mut spans = found.into_iter().find(|spans| !spans.is_empty()).unwrap_or_default();
-        spans.dedup();
-        spans
+        found.into_iter().find(|symbols| !symbols.is_empty()).unwrap_or_default()
     }
 
-    /// Returns true if the symbol shares its lines with no other text except trailing punctuation.
-    pub fn has_own_lines(&self, lines: &Range<usize>, view: &str) -> bool {
-        let alone = |symbol: &OutlineEntry| {
-            let before = view.get(lines.start..symbol.extent.start).unwrap_or_default();
-            let after = view.get(symbol.extent.end..lines.end).unwrap_or_default();
-            before.trim().is_empty() && !after.contains(char::is_alphanumeric)
-        };
-        self.symbols.iter().filter(|symbol| symbol.lines == *lines).any(alone)
+    fn has_own_lines(&self, (at, symbol): (usize, &OutlineEntry), view: &str) -> bool {
+        let OutlineEntry { lines, extent, .. } = symbol;
+        let text = |range: Range<usize>| view.get(range).unwrap_or_default();
+        let is_end = |range: Range<usize>| !text(range).contains(char::is_alphanumeric);
+        let symbols = || self.symbols.iter().enumerate();
+        let earlier = symbols().take(at).rev().take_while(|(_, other)| lines.start < other.lines.end);
+        let later = symbols().skip(at + 1).take_while(|(_, other)| other.extent.start < lines.end);
+        let others = earlier.chain(later).filter(|(_, other)| lines.contains(&other.name.start));
+        let (around, others): (Vec<_>, Vec<_>) = others.partition(|other| self.is_part((at, symbol), *other));
+        let before = text(lines.start..extent.start);
+        let is_alone = before.trim().is_empty() && is_end(extent.end..lines.end);
+        // In C, keywords and the declared name may be around a type: `typedef struct node { ... } node_t;`.
+        let is_type = before.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_whitespace())
+            && around.iter().any(|(_, OutlineEntry { name, .. })| {
+                extent.end <= name.start && is_end(extent.end..name.start) && is_end(name.end..lines.end)
+            });
+        (is_alone || is_type) && others.into_iter().all(|other| self.is_part(other, (at, symbol)))
+    }
+
+    /// Returns true if a symbol is inside another one: a member, or in the declaration of a minor symbol.
+    fn is_part(&self, (_, part): (usize, &OutlineEntry), (at, whole): (usize, &OutlineEntry)) -> bool {
+        let above = |symbol: &usize| self.symbols.get(*symbol)?.enclosing;
+        let is_member = || std::iter::successors(part.enclosing, above).any(|around| around == at);
+        let (inner, outer) = (&part.extent, &whole.extent);
+        let is_inside = outer.start <= inner.start && inner.end <= outer.end && inner != outer;
+        whole.rank == SymbolRank::Minor && is_inside || is_member()
     }
 
     /// Returns the path of every symbol that can contain others, in the order of the text.

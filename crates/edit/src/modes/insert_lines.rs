@@ -47,11 +47,20 @@ fn check_bounds(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<
     Err(error.with_next_if(NextCall::read_end(last - 1)))
 }
 
+/// Checks the text of the line. After the last line there is none, so only the empty text matches.
 fn check_expect(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<(), Error> {
-    let last = insertion.at_line.min(buffer.lines().count());
+    let (line, last) = (insertion.at_line, insertion.at_line.min(buffer.lines().count()));
+    let (expected, is_end) = (insertion.expect.as_deref(), line > last);
+    if is_end && expected.is_some_and(|text| text.trim_end().is_empty()) {
+        return Ok(());
+    }
     let field = || insertion.names.path("insert_lines", index, "expect");
-    let entry = ListEntry { list: "insert_lines", index, first: insertion.at_line, last };
-    expect::check(insertion.expect.as_deref(), buffer, entry, field)
+    let entry = ListEntry { list: "insert_lines", index, first: line, last };
+    expect::check(expected, buffer, entry, field).map_err(|error| {
+        // Before a line with the expected text, the insertion would be another edit.
+        let hint = "there is no line after the last one: to append, give `expect: \"\"`";
+        if is_end { expect::with_read(error, line, line, buffer).hint(hint) } else { error }
+    })
 }
 
 /// Replaces the proposed move of one entry by a read, if the call with the moved entry would be rejected.

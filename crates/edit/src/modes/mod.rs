@@ -34,6 +34,15 @@ pub enum Edit {
 /// One of several edits of a text.
 pub type EditPart = several::Part<Edit>;
 
+/// An `expect` that an edit by line number leaves out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingExpect {
+    /// The path of the field that is missing, as in `line_edits[2].expect`.
+    pub field: String,
+    /// The next step for the caller.
+    pub hint: &'static str,
+}
+
 /// Plans an edit of a text. All parts of the edit are planned, or none.
 ///
 /// Errors: those of each mode, and `NOT_ENCODABLE` if the file's encoding cannot represent the new text.
@@ -88,19 +97,39 @@ impl Edit {
         }
     }
 
-    /// Returns the path of the first `expect` that an edit by line numbers leaves out.
-    pub fn missing_expect(&self) -> Option<String> {
-        let missing = |list, mut entries: Vec<(&Option<String>, LineEditNames)>| {
-            let at = entries.iter().position(|(expect, _)| expect.is_none())?;
-            let (_, names) = entries.swap_remove(at);
-            Some(names.path(list, at, "expect"))
+    /// Returns true if the edit need not quote the text that it changes, so that it can fit another file than the one that
+    /// is meant.
+    pub fn is_unquoted(&self) -> bool {
+        match self {
+            Edit::Several(parts) => parts.iter().any(|part| part.edit.is_unquoted()),
+            Edit::Content(_) | Edit::Lines(_) | Edit::Insert(_) | Edit::Restore(_) | Edit::Remove => true,
+            Edit::Search(_) => false,
+        }
+    }
+
+    /// Returns the first `expect` that an edit by line numbers leaves out, for a text of `count` lines. Lines that are
+    /// appended without a number need none.
+    pub fn missing_expect(&self, count: usize) -> Option<MissingExpect> {
+        let missing = |list, at, names: LineEditNames, hint| {
+            let hint = match names {
+                LineEditNames::Lists => hint,
+                LineEditNames::Instruction => "read the file, and give its `version` as `expected_version`",
+            };
+            MissingExpect { field: names.path(list, at, "expect"), hint }
         };
+        let of_line = "read the file, and give the current line as `expect`, or `expected_version`";
+        let of_end = "read the file, and give `expect: \"\"` after the last line, or `expected_version`";
         match self {
             Edit::Lines(edits) => {
-                missing("line_edits", edits.iter().map(|edit| (&edit.expect, edit.names)).collect())
+                let (at, edit) = edits.iter().enumerate().find(|(_, edit)| edit.expect.is_none())?;
+                Some(missing("line_edits", at, edit.names, of_line))
             }
-            Edit::Insert(edits) => {
-                missing("insert_lines", edits.iter().map(|edit| (&edit.expect, edit.names)).collect())
+            Edit::Insert(insertions) => {
+                let has_none =
+                    |insertion: &Insertion| insertion.expect.is_none() && insertion.at_line != Insertion::END;
+                let (at, insertion) = insertions.iter().enumerate().find(|(_, one)| has_none(one))?;
+                let hint = if insertion.at_line > count { of_end } else { of_line };
+                Some(missing("insert_lines", at, insertion.names, hint))
             }
             Edit::Content(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Remove | Edit::Several(_) => None,
         }

@@ -2,7 +2,7 @@
 //!
 //! The policy defines the types and the ids of each; the engine checks that.
 
-use super::target::{Entity, EntityKind, SearchScope, Target};
+use super::target::{Entity, EntityKind, SearchScope, Target, with_article};
 use lockgate_error::{Code, Error};
 
 /// The fields that name an entity type and its ids, each as given or absent.
@@ -30,7 +30,7 @@ impl EntityFields {
             return Ok(Target::File(path));
         };
         if path.is_empty() {
-            let message = format!("path is empty: a {} is identified by its path", kind.name());
+            let message = format!("path is empty: {} is identified by its path", with_article(kind.name()));
             return Err(Error::new(Code::InvalidInput, message).named_field("path"));
         }
         Ok(Target::Entity(Entity { kind, path, app_id, organization_id }))
@@ -117,7 +117,10 @@ mod tests {
                 (entity.kind.name(), entity.app_id.as_deref(), entity.organization_id.as_deref()),
                 (name, app, organization)
             );
-            assert_eq!(parsed.clone().into_target(String::new()).unwrap_err().field.as_deref(), Some("path"));
+            let error = parsed.clone().into_target(String::new()).unwrap_err();
+            assert_eq!(error.field.as_deref(), Some("path"));
+            let article = if name == "app_file" { "an" } else { "a" };
+            assert!(error.message.contains(&format!(": {article} {name} is")), "{}", error.message);
             assert_eq!(parsed.name(), name);
         }
     }

@@ -16,7 +16,7 @@ pub use block::{BlockFields, ToleranceFields};
 pub use entity::EntityFields;
 pub use fields::{Fields, FlagsValue, InsertFields, LineEditFields, WindowFields, parse_line};
 pub use instruction::{EditType, InsertPoint, Instruction, InstructionFields, ParsedInstruction};
-pub use target::{Entity, EntityKind, SearchScope, Target};
+pub use target::{Entity, EntityKind, SearchScope, Target, with_article};
 pub use undo::{Direction, HistoryRequest, UndoRequest, Whose};
 
 use crate::modes::Edit;

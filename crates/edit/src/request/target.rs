@@ -79,6 +79,12 @@ impl EntityKind {
     }
 }
 
+/// Puts the article before the name of a type: `a module`, `an app_file`.
+pub fn with_article(name: &str) -> String {
+    let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {name}")
+}
+
 impl Target {
     /// Returns the target as the caller named it.
     pub fn display_path(&self) -> &str {

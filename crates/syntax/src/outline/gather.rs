@@ -57,10 +57,8 @@ struct Gatherer<'a> {
 struct Wrapper {
     span: Range<usize>,
     level: usize,
-    /// Set until a symbol is found in it.
+    /// Set until a declaration is found in it.
     is_empty: bool,
-    /// Set until a minor symbol is found in it.
-    has_no_minor: bool,
 }
 
 impl<'a> Gatherer<'a> {
@@ -194,9 +192,11 @@ impl<'a> Gatherer<'a> {
 
     /// Adds the minor symbols of a node.
     fn minors(&mut self, node: Node<'_>, minor: Option<(MinorNames, SymbolKind)>) {
-        let Some((names, kind)) = minor.filter(|_| self.body.is_none()) else { return };
+        let Some((names, kind)) = minor else { return };
         let own = self.span(node);
-        for named_node in names.find(node, self.view) {
+        // In a body they are local, and no symbols.
+        let found = if self.body.is_none() { names.find(node, self.view) } else { Vec::new() };
+        for named_node in found {
             let kind = refine(kind, node, &named_node.name, self.enclosing_kind());
             let own = if matches!(names, MinorNames::Each(_)) { named_node.at.clone() } else { own.clone() };
             let span = self.widened_minor(&own);
@@ -207,7 +207,7 @@ impl<'a> Gatherer<'a> {
             self.symbols.push(symbol);
         }
         if let Some(wrapper) = self.wrappers.last_mut() {
-            wrapper.has_no_minor = false;
+            wrapper.is_empty = false;
         }
     }
 
@@ -228,7 +228,7 @@ impl<'a> Gatherer<'a> {
 
     fn wrap(&mut self, span: Range<usize>, level: usize) {
         let span = self.widened(&span);
-        self.wrappers.push(Wrapper { span, level, is_empty: true, has_no_minor: true });
+        self.wrappers.push(Wrapper { span, level, is_empty: true });
     }
 
     /// Returns the span with its wrapper, if that contains nothing else, and with its attributes and comments.
@@ -244,13 +244,9 @@ impl<'a> Gatherer<'a> {
     /// Does the same for a minor symbol, without taking attributes away from the symbols behind it.
     fn widened_minor(&mut self, span: &Range<usize>) -> Range<usize> {
         let lead = self.leading.clone();
-        let lead_start = self.lead_start(span.start);
+        let widened = self.widened(span);
         self.leading = lead;
-        let wrapper = self.wrappers.last().filter(|wrapper| wrapper.is_empty && wrapper.has_no_minor);
-        match wrapper.filter(|wrapper| self.ends_alike(span.end, wrapper.span.end)) {
-            Some(wrapper) => wrapper.span.start.min(lead_start)..wrapper.span.end,
-            None => lead_start..span.end,
-        }
+        widened
     }
 
     fn ends_alike(&self, end: usize, wrapper: usize) -> bool {

@@ -1,6 +1,7 @@
 //! Minor symbols, which contain no others: variables, constants, fields, members of enumerations, prototypes.
 //!
-//! Invariant: they do not affect the other symbols.
+//! Invariant: they do not affect the other symbols, except that a statement with several declarations belongs to none
+//! of them.
 
 use super::name::{NamedNode, children, declared, named, plain, scoped, text};
 use crate::Node;

@@ -96,6 +96,8 @@ pub(super) static TABLE: [LanguageNodes; 13] = [
             minor(MinorNames::Field("property"), SymbolKind::Field, &["field_definition"]),
             minor(MinorNames::Each("name"), SymbolKind::Variant, &["enum_body"]),
             minor(MinorNames::Field("name"), SymbolKind::Variant, &["enum_assignment"]),
+            // It has no name, but its statement belongs to none of its parts: `a.x = 1, a.f = () => x;`.
+            minor(MinorNames::Field("name"), SymbolKind::Variable, &["sequence_expression"]),
         ],
         bodies: &["statement_block", "arrow_function", "class_static_block"],
         wrappers: &[

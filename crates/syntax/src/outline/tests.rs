@@ -192,6 +192,79 @@ fn spans_are_the_lines_of_a_name() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A path, its text, a name, and true if a symbol of that name shares its lines with other text.
+const SHARED: &[(&str, &str, &str, bool)] = &[
+    // A member of a symbol that has the same lines.
+    ("a.yaml", "s:\n  w: {i: 1, j: 1}\n", "s.w.i", true),
+    ("a.yaml", "s:\n  w: {i: 1, j: 1}\n", "s.w", false),
+    ("a.toml", "b = {c = 1, d = 1}\n", "b.c", true),
+    ("a.json", "{\n  \"a\": {\"b\": 1}\n}\n", "a.b", true),
+    ("a.js", "const o = { m() {\n  return x\n}, k: x }\n", "m", true),
+    ("a.js", "const o = { m() {\n  return x\n}, k: x }\n", "o", false),
+    ("a.js", "const o = {\n  m() {\n    return x\n  },\n  k: x\n}\n", "m", false),
+    ("a.ts", "class C { k = x; f() { return x } }\n", "C.f", true),
+    ("a.ts", "class C { k = x; f() { return x } }\n", "C", false),
+    ("a.ts", "namespace N { export function f() {} }\n", "N.f", true),
+    ("a.go", "package a\n\ntype T struct { a int; b int }\n", "T.a", true),
+    ("a.go", "package a\n\ntype T struct { a int; b int }\n", "T", false),
+    ("a.rs", "struct S { a: u8, b: u8 }\n", "S.a", true),
+    ("a.rs", "struct S { a: u8, b: u8 }\n", "S", false),
+    ("a.java", "class A { int a = X; int b = X; }\n", "A.a", true),
+    ("a.c", "struct S { int a; int b; };\n", "S.a", true),
+    ("a.c", "struct S { int a; int b; };\n", "S", false),
+    // Several declarations in one statement.
+    ("a.go", "package a\n\nvar a, b = X, X\n", "a", true),
+    ("a.go", "package a\n\ntype T struct {\n\ta, b int\n\tc int\n}\n", "T.b", true),
+    ("a.go", "package a\n\ntype T struct {\n\ta, b int\n\tc int\n}\n", "T.c", false),
+    ("a.c", "int a = X, b = X;\n", "a", true),
+    ("a.c", "int a = X;\n", "a", false),
+    ("a.java", "class A {\n  int a = X, b = X;\n}\n", "A.b", true),
+    ("a.py", "x, y = X, X\n", "x", true),
+    ("a.js", "const a = X, f = () => X;\n", "f", true),
+    ("a.js", "function g() {\n  const a = X, f = () => X;\n}\n", "g.f", true),
+    ("a.js", "const a = X,\n  f = () => X;\n", "f", false),
+    ("a.js", "a.x = X, a.f = () => X;\n", "a.f", true),
+    // Another symbol without a letter in its name.
+    ("a.json", "{\n  \"a\": 1, \"+\": \"-\"\n}\n", "a", true),
+    // Text that belongs to no symbol.
+    ("a.js", "f(x, () => {\n  class A {}\n}); g(x)\nclass B {} g(x)\n", "B", true),
+    // A symbol that is alone on its lines.
+    ("a.py", "@b\nclass A:\n    # c\n    @d\n    def f(self): pass\n", "A.f", false),
+    ("a.py", "@b\nclass A:\n    # c\n    @d\n    def f(self): pass\n", "A", false),
+    ("a.js", "/** a */\nexport const f = () => {\n  return 1\n};\n", "f", false),
+    ("a.ts", "@A({ x: 1, y: 2 })\nexport class B {\n  @C(1, 2) c = 1;\n}\n", "B", false),
+    ("a.ts", "enum E {\n  A,\n  B = 2,\n}\n", "E.A", false),
+    ("a.rs", "enum E {\n    A { b: u8 },\n    C,\n}\n", "E.A", false),
+    ("a.cpp", "template <class A, class B>\nA f(B b) {\n}\n", "f", false),
+    ("a.md", "# A\n\na\n\n<!-- b -->\n# B\n", "A", false),
+    // The name of a declaration in C follows its type.
+    ("a.c", "typedef struct node {\n  int a;\n} *node_t;\n", "node", false),
+    ("a.c", "typedef struct node {\n  int a;\n} node_t;\n", "node_t", false),
+    ("a.c", "static struct s {\n  int a;\n} one;\n", "s", false),
+    ("a.c", "struct s {\n  int a;\n} one, two;\n", "s", true),
+    ("a.c", "struct s {\n  int a;\n} one = { 1 };\n", "s", true),
+    // One of several symbols of a name.
+    ("a.toml", "[[p]]\nn = {a = 1}\n\n[[p]]\nn = 2\n", "p.n.a", true),
+    ("a.py", "def f(): pass\nx = 1; f = 2\n", "f", false),
+    ("a.py", "def f(): pass\ng = 1; f = 2\n", "g", true),
+];
+
+#[test]
+fn a_symbol_that_shares_its_lines_is_known() {
+    let mut wrong = Vec::new();
+    for (path, text, name, wanted) in SHARED {
+        let outline = outline(path, text);
+        if outline.spans(name).is_empty() || outline.sharing_lines(name, text).is_some() != *wanted {
+            wrong.push(format!("{path} {name}: wanted {wanted} in {text:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let text = "a:\n  b: 1\n---\na: {b: 1}\n";
+    let outline = outline("a.yaml", text);
+    let is_shared = |name| outline.sharing_lines(name, text).is_some();
+    assert_eq!(["a.b[1]", "a.b[2]", "a.b[3]", "a.b"].map(is_shared), [false, true, false, true]);
+}
+
 #[test]
 fn the_innermost_symbol_is_around() {
     let text = "x = 1\n\nclass A:\n    y = 2\n\n    # of f\n    @b\n    def f(self):\n        z\n\n    w = 3\n\nv = 4\n";

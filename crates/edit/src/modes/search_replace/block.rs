@@ -100,7 +100,8 @@ fn ambiguous(needle: &str, lines: &[usize], is_complete: bool, window: &Window<'
         None => error,
     };
     let next = symbol.map(|symbol| NextCall::Within { symbol });
-    error.field("search").places(places).with_place_count(count).with_next_if(next)
+    let error = error.field("search").places(places).with_next_if(next);
+    if is_complete { error.with_place_count(count) } else { error.with_least_place_count(count) }
 }
 
 /// Returns the name of a symbol with exactly one of the matches in its lines.
@@ -109,7 +110,7 @@ fn distinguishing_symbol(lines: &[usize], outline: &Outline, window: &Window<'_>
     let candidates =
         lines.iter().take(MAX_MATCH_LINES).filter_map(|line| outline.selector(text.span(*line).start));
     let tells_apart = |symbol: &String| match outline.spans(symbol).as_slice() {
-        [span] if outline.has_own_lines(span, window.buffer.view()) => {
+        [span] if outline.sharing_lines(symbol, window.buffer.view()).is_none() => {
             lines.iter().filter(|line| span.contains(&text.span(**line).start)).count() == 1
         }
         _ => false,

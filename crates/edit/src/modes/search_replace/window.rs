@@ -7,7 +7,7 @@ use crate::operations::{Needle, Search};
 use crate::planned::{PlanContext, evidence_line};
 use lockgate_error::{Code, Error, EvidenceLine, FieldValue, NextCall};
 use lockgate_matching::{LineRange, exact};
-use lockgate_text::{Buffer, Outline, nearest};
+use lockgate_text::{Buffer, Outline, nearest_all};
 
 /// The maximum number of suggested names.
 const NAMES: usize = 12;
@@ -47,26 +47,45 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// Adds the edit without `within`, or with another symbol, if the text occurs exactly once there.
+    /// Adds the edit without `within`, or with the nearest symbol, if the text occurs exactly once there. Of several
+    /// symbols that are equally near, none is proposed.
     fn with_other_symbol(&self, search: &Search, outline: Option<&Outline>, error: Error) -> Error {
         let Some(symbol) = &search.within else { return error };
-        if let Some((outline, suggestion)) =
-            outline.and_then(|outline| Some((outline, nearest(symbol, outline.names())?)))
-            && let [span] = outline.spans(suggestion).as_slice()
-            && let Some((first, last)) = self.shared_lines(span)
-            && self.occurs_once(search, self.buffer.lines().block(first, last))
-        {
-            let set = vec![("within", FieldValue::Text(suggestion.to_owned()))];
-            return error.with_next(NextCall::Fields { set, unset: Vec::new() });
+        if let Some(outline) = outline {
+            match nearest_all(symbol, outline.names()).as_slice() {
+                [suggestion] if self.occurs_once_in(search, suggestion, outline) => {
+                    let set = vec![("within", FieldValue::Text((*suggestion).to_owned()))];
+                    return error.with_next(NextCall::Fields { set, unset: Vec::new() });
+                }
+                [] | [_] => {}
+                _ => return error,
+            }
         }
         let is_only = self.occurs_once(search, self.bytes());
-        error.with_next_if(is_only.then(|| NextCall::Fields { set: Vec::new(), unset: vec!["within"] }))
+        error.with_next_if(is_only.then(without_symbol))
+    }
+
+    /// Returns true if a literal search has exactly one match in the lines of a symbol, and the symbol can be selected.
+    fn occurs_once_in(&self, search: &Search, symbol: &str, outline: &Outline) -> bool {
+        let spans = outline.spans(symbol);
+        let [span] = spans.as_slice() else { return false };
+        let Some((first, last)) = self.shared_lines(span) else { return false };
+        outline.sharing_lines(symbol, self.buffer.view()).is_none()
+            && self.occurs_once(search, self.buffer.lines().block(first, last))
     }
 
     /// Returns true if a literal search has exactly one match in a range of the view.
     fn occurs_once(&self, search: &Search, range: Range<usize>) -> bool {
-        let Needle::Literal(needle) = &search.needle else { return false };
-        exact::occurrences(self.buffer.view(), range, &needle.replace("\r\n", "\n")).take(2).count() == 1
+        self.only_match(search, range).is_some()
+    }
+
+    /// Returns the match of a literal search in a range of the view, if it has exactly one.
+    fn only_match(&self, search: &Search, range: Range<usize>) -> Option<Range<usize>> {
+        let Needle::Literal(needle) = &search.needle else { return None };
+        let needle = needle.replace("\r\n", "\n");
+        let mut found = exact::occurrences(self.buffer.view(), range, &needle);
+        let only = found.next()?;
+        found.next().is_none().then_some(only)
     }
 
     /// Returns the first and the last line of a symbol.
@@ -90,8 +109,7 @@ impl<'a> Window<'a> {
 
     fn narrow_to_symbol(self, search: &Search, symbol: &str) -> Result<Window<'a>, Error> {
         let Some(outline) = self.outline() else {
-            let language = self.context.language.unwrap_or("an unknown language");
-            let message = format!("the symbols of this file cannot be read: it is in {language}");
+            let message = format!("the symbols of this file cannot be read: it is {}", self.obstacle());
             let hint = match search.lines {
                 None => "narrow the search by lines, or quote more surrounding lines",
                 Some(_) => "leave `within` out: the lines narrow the search",
@@ -100,13 +118,16 @@ impl<'a> Window<'a> {
             return Err(self.with_other_symbol(search, None, error));
         };
         let spans = outline.spans(symbol);
-        if let Some(shared) = spans.iter().find(|span| !outline.has_own_lines(span, self.buffer.view())) {
-            let (line, _) = self.symbol_lines(shared);
+        if let Some(shared) = outline.sharing_lines(symbol, self.buffer.view()) {
+            let (line, _) = self.symbol_lines(&shared.lines);
             let message =
                 format!("{symbol} shares line {line} with other symbols, but `within` selects whole lines");
             let hint = "quote more of the line instead";
             let error = Error::new(Code::InvalidInput, message).named_field("within").hint(hint);
-            return Err(self.with_other_symbol(search, None, error));
+            let is_inside =
+                |found: Range<usize>| shared.extent.start <= found.start && found.end <= shared.extent.end;
+            let is_only = self.only_match(search, self.bytes()).is_some_and(is_inside);
+            return Err(error.with_next_if(is_only.then(without_symbol)));
         }
         let found: Vec<(usize, usize)> = spans.iter().filter_map(|span| self.shared_lines(span)).collect();
         match (found.as_slice(), spans.first()) {
@@ -170,6 +191,15 @@ impl<'a> Window<'a> {
         self.context.syntax.outline(self.context.language?, self.context.path, self.buffer.view())
     }
 
+    /// Returns the reason that there is no outline.
+    fn obstacle(&self) -> String {
+        let Some(language) = self.context.language else { return "in an unknown language".to_owned() };
+        match self.context.syntax.outline(language, self.context.path, "") {
+            Some(_) => "too large or too deeply nested to parse".to_owned(),
+            None => format!("in {language}"),
+        }
+    }
+
     /// Returns the outline only if it is quick to compute, to name the symbols of matches.
     pub(super) fn outline_if_small(&self) -> Option<Outline> {
         (self.buffer.view().len() <= QUICK_SIZE).then(|| self.outline()).flatten()
@@ -197,10 +227,18 @@ impl<'a> Window<'a> {
     }
 }
 
+/// Returns the same edit without `within`.
+fn without_symbol() -> NextCall {
+    NextCall::Fields { set: Vec::new(), unset: vec!["within"] }
+}
+
 fn unknown(symbol: &str, outline: &Outline) -> Error {
-    let message = match nearest(symbol, outline.names()) {
-        Some(suggestion) => format!("no symbol in the file is called {symbol:?}; did you mean {suggestion}?"),
-        None => format!("no symbol in the file is called {symbol:?}"),
+    let message = match nearest_all(symbol, outline.names()).as_slice() {
+        [] => format!("no symbol in the file is called {symbol:?}"),
+        nearest => {
+            let nearest = nearest.join(" or ");
+            format!("no symbol in the file is called {symbol:?}; did you mean {nearest}?")
+        }
     };
     let names: Vec<&str> = outline.names().take(NAMES).collect();
     let hint = if names.is_empty() {
