@@ -6,6 +6,7 @@ mod faults;
 mod fixture;
 mod isolation;
 mod narrowing;
+mod owners;
 pub mod postgres;
 mod proxy;
 mod statements;

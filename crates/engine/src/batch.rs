@@ -1,9 +1,9 @@
 //! The requests of one call, as they were made.
 
 use lockgate_edit::Edit;
-use lockgate_edit::request::{self, Request};
+use lockgate_edit::request::{self, Mode, Request};
 use lockgate_error::Error;
-use lockgate_store::{EditMeta, EntryKind};
+use lockgate_store::{DefaultOwner, EditMeta, EntryKind};
 use lockgate_text::Version;
 
 /// The requests of one call, which are carried out together or not at all.
@@ -57,6 +57,22 @@ impl Batch {
             Some(Edit::Several(parts)) => parts.first().map_or(at, |part| part.entry),
             Some(_) | None => at,
         }
+    }
+
+    /// Returns the owner of an entity that a request names without an organisation. The target of an undo comes from the
+    /// journal, and is exactly the row that the edit changed. A deletion that is repeated must not remove the global entity
+    /// behind the one that is already removed.
+    pub(super) fn default_owner(&self, request: &Request) -> DefaultOwner {
+        match (self.kind, &request.edit) {
+            (EntryKind::Undo(_) | EntryKind::Redo(_), _) => DefaultOwner::Global,
+            (EntryKind::Edit, Edit::Remove) => DefaultOwner::ClosestInHistory,
+            (EntryKind::Edit, _) => DefaultOwner::Closest,
+        }
+    }
+
+    /// Returns false if the call only shows what it would write.
+    pub(super) fn may_write(&self) -> bool {
+        self.requests.iter().any(|request| request.mode != Mode::VerifyOnly)
     }
 
     /// Returns true if the call has only one edit.

@@ -2,7 +2,8 @@
 //!
 //! Nothing waits for the answer here, and no lock is held meanwhile. The call is rejected with a question; a
 //! client that can ask a person then sends the same call again with the confirmation id. That id is a hash of
-//! every text before and after, so an answer is valid for this write and no other.
+//! every text before and after, so an answer is valid for this write and no other. It also tells which rows the
+//! person was asked about: the call writes these, or nothing.
 //!
 //! Invariant: a write that the policy requires to be confirmed happens only with the answer to the question
 //! about that very write.
@@ -11,12 +12,14 @@ use std::fmt::Write;
 
 use super::batch::Batch;
 use super::decide::Decision;
+use super::entity::describe;
 use super::plan::FileDraft;
 use lockgate_checks::sanitize;
 use lockgate_edit::Edit;
+use lockgate_edit::request::Target;
 use lockgate_error::{Code, Confirmation, Error};
 use lockgate_policy::{Confirm, Runnable};
-use lockgate_store::EntryKind;
+use lockgate_store::{DocumentPath, EntryKind, RowLocation};
 use lockgate_text::{Version, diff};
 
 /// Files smaller than this may shrink without confirmation, in bytes.
@@ -26,8 +29,12 @@ const PARTS: usize = 4;
 
 /// Rejects a call that writes and that a person must confirm first.
 ///
-/// Errors: `NOT_CONFIRMED`, with the question.
+/// Errors: `NOT_CONFIRMED`, with the question; `EDIT_CONFLICT` if the confirmation is about other rows.
 pub(super) fn confirm(batch: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error> {
+    let agreed = batch.requests.first().and_then(|request| request.author.confirmation_id.as_ref());
+    if agreed.is_some_and(|agreed| !agreed.starts_with(&rows_id(drafts))) {
+        return Err(other_rows());
+    }
     if drafts.iter().any(|draft| draft.decision() != Decision::Write) {
         return Ok(());
     }
@@ -39,7 +46,6 @@ pub(super) fn confirm(batch: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Err
         .or_else(|| changed_drafts().find(|draft| needs_confirmation(draft, batch.kind)));
     let Some(first) = first else { return Ok(()) };
     let about = confirmation_id(drafts);
-    let agreed = batch.requests.first().and_then(|request| request.author.confirmation_id.as_ref());
     if agreed == Some(&about) {
         return Ok(());
     }
@@ -104,7 +110,20 @@ fn risk(draft: &FileDraft<'_>, kind: EntryKind) -> Option<String> {
     }
 }
 
-/// Returns the id of a write: a hash of every text before and after.
+/// Returns the error for an entity that was made or removed while a person was asked, so that the call would write another.
+fn other_rows() -> Error {
+    let message = "the call no longer leads to the entity that a person was asked about";
+    Error::new(Code::EditConflict, message).hint("read the entity again, and send the edit of what is there")
+}
+
+/// Returns the beginning of the id of a write: a hash of the keys of its rows; empty for files.
+fn rows_id(drafts: &[FileDraft<'_>]) -> String {
+    let rows = drafts.iter().filter_map(|draft| draft.target.place.row());
+    let keys: Vec<_> = rows.map(RowLocation::key).collect();
+    if keys.is_empty() { String::new() } else { format!("{}-", Version::of_value(&keys)) }
+}
+
+/// Returns the id of a write: a hash of its rows, and one of every text before and after.
 fn confirmation_id(drafts: &[FileDraft<'_>]) -> String {
     let transitions: Vec<_> = drafts
         .iter()
@@ -115,7 +134,7 @@ fn confirmation_id(drafts: &[FileDraft<'_>]) -> String {
             (draft.target.place.key(), before, after)
         })
         .collect();
-    Version::of_value(&transitions).hex()
+    rows_id(drafts) + &Version::of_value(&transitions).hex()
 }
 
 fn render_question(drafts: &[FileDraft<'_>], kind: EntryKind, policy: &str) -> String {
@@ -131,10 +150,18 @@ fn render_question(drafts: &[FileDraft<'_>], kind: EntryKind, policy: &str) -> S
         let runs = asks_for_runnable(draft)
             .map(|_| "can start a program when the folder is opened or used".to_owned());
         let why: String = runs.into_iter().chain(risk(draft, kind)).map(|why| format!(": {why}")).collect();
-        let path = sanitize(draft.target.place.shown());
-        let _written = write!(text, "\n{path} (+{added} -{removed}){why}");
+        let name = sanitize(&target_name(&draft.target.place));
+        let _written = write!(text, "\n{name} (+{added} -{removed}){why}");
     }
     text
+}
+
+/// Returns the path of a file, or the type, the path and the owner of an entity.
+fn target_name(place: &DocumentPath) -> String {
+    match place.entity() {
+        Some(entity) => describe(&Target::Entity(entity.clone())),
+        None => place.shown().to_owned(),
+    }
 }
 
 /// Counts the added and removed lines, as the diff in the answer does.

@@ -2,10 +2,10 @@
 //! each.
 
 use super::services::Services;
-use lockgate_edit::request::{Entity, EntityKind, SearchScope};
+use lockgate_edit::request::{Entity, EntityKind, SearchScope, Target, with_article};
 use lockgate_error::{Code, Error};
 use lockgate_policy::{EntityOwner, EntityType, Policy};
-use lockgate_store::{EntityFilter, RowLocation};
+use lockgate_store::{DefaultOwner, EntityFilter, RowLocation};
 
 /// The most types that an error names.
 const MAX_NAMED: usize = 20;
@@ -13,12 +13,16 @@ const MAX_NAMED: usize = 20;
 impl Services {
     /// Resolves an entity to its row.
     ///
-    /// Errors: those of [`Services::owner`], and of
+    /// Errors: those of [`Services::owner`], `INVALID_INPUT` for an entity without a path, and those of
     /// [`EntityStore::admit`](lockgate_store::EntityStore::admit).
-    pub(super) fn row(&self, entity: &Entity) -> Result<RowLocation, Error> {
-        let Entity { kind, app_id, organization_id, path: _ } = entity;
+    pub(super) fn row(&self, entity: &Entity, default_owner: DefaultOwner) -> Result<RowLocation, Error> {
+        let Entity { kind, app_id, organization_id, path } = entity;
         let owner = self.owner(kind, app_id.as_deref(), organization_id.as_deref())?;
-        self.store.rows.admit(entity, owner)
+        if path.is_empty() {
+            let message = format!("path is missing: {} is identified by its path", with_article(kind.name()));
+            return Err(Error::new(Code::InvalidInput, message).named_field("path"));
+        }
+        self.store.rows.admit(entity, owner, default_owner)
     }
 
     /// Returns the owner of a type's entities, after checking that the type exists and that the given ids go
@@ -95,8 +99,14 @@ fn unexpected_owner(known: &EntityType, field: &'static str, alternatives: &str)
     Error::new(Code::InvalidInput, message).named_field(field).hint(format!("leave {field} out"))
 }
 
-/// Puts the article before a type name: `a module`, `an app_file`.
-pub(super) fn with_article(name: &str) -> String {
-    let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    format!("{article} {name}")
+/// Describes a target to a person: the path of a file, or the type, the path and the owner of an entity.
+pub(super) fn describe(target: &Target) -> String {
+    let Target::Entity(Entity { kind, path, app_id, organization_id }) = target else {
+        return target.display_path().to_owned();
+    };
+    let of = |owner: &str, id: &Option<String>| match id {
+        Some(id) => format!(" of {owner} {id}"),
+        None => String::new(),
+    };
+    format!("{} {path}{}{}", kind.name(), of("app", app_id), of("organisation", organization_id))
 }

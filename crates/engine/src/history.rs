@@ -9,7 +9,7 @@ use super::services::Services;
 use lockgate_checks::Watch;
 use lockgate_edit::request::{HistoryRequest, Target};
 use lockgate_error::Error;
-use lockgate_store::{Entry, FileChange};
+use lockgate_store::{DefaultOwner, Entry, FileChange};
 use lockgate_text::{Buffer, Hints, Version};
 
 /// A journal entry with the diffs of its changes.
@@ -29,7 +29,8 @@ impl ReadRequest for HistoryRequest {
     }
 
     fn read(&self, services: &Arc<Services>, _watch: &Watch) -> Result<Vec<Entry>, Error> {
-        let place = self.target.as_ref().map(|target| resolve_for_read(services, target)).transpose()?;
+        let resolve = |target| resolve_for_read(services, target, DefaultOwner::LastChanged);
+        let place = self.target.as_ref().map(resolve).transpose()?;
         let most = self.max_entries.min(HistoryRequest::MAX_ENTRIES);
         match place {
             Some(place) => place.entries(&services.store, most),
@@ -51,7 +52,7 @@ impl Services {
 
     /// Returns the diff of a change, if both texts are still stored.
     fn change(&self, changed: &FileChange) -> Option<String> {
-        let place = resolve_for_read(self, &changed.target()).ok()?;
+        let place = resolve_for_read(self, &changed.target(), DefaultOwner::Global).ok()?;
         let text = |version: Version| {
             let bytes = place.text(&self.store, &version.hex()).ok()??;
             Buffer::read(bytes, Hints::default()).ok()

@@ -54,7 +54,7 @@ pub(super) fn judge(
 ) -> Result<(), Error> {
     let verdicts = verdicts(services, batch, drafts, watch)?;
     if watch.cancelled() {
-        return Err(cancelled());
+        return Err(cancelled(watch));
     }
     for (at, (draft, mut verdict)) in drafts.iter_mut().zip(verdicts).enumerate() {
         if let Some(place) = draft.target.place.file() {

@@ -62,7 +62,7 @@ pub(super) fn lock(services: &Services, targets: &[ResolvedTarget], held: Option
 
 /// Waits for locks, at most for these times.
 ///
-/// Errors: `LOCK_TIMEOUT`, and `INTERNAL` when the caller cancelled the request.
+/// Errors: `LOCK_TIMEOUT`, `INTERNAL` when the caller cancelled the request, `IO_FAILED` when the server stops.
 pub(super) async fn wait(
     services: &Services,
     keys: Vec<LockKey>,
@@ -70,7 +70,7 @@ pub(super) async fn wait(
     watch: &Watch,
 ) -> Result<HeldLocks, Error> {
     let (guard, since) = (services.locks.hold(&keys, waits), Instant::now());
-    let guard = tokio::select! { guard = guard => guard, () = watch.ended() => Err(cancelled()) };
+    let guard = tokio::select! { guard = guard => guard, () = watch.ended() => Err(cancelled(watch)) };
     watch.report_lock_wait(since.elapsed());
     Ok(HeldLocks { keys, guard: guard? })
 }
@@ -85,12 +85,14 @@ mod tests {
     use crate::Workspace;
     use crate::resolve::resolve_target;
     use lockgate_edit::request::Target;
+    use lockgate_store::DefaultOwner;
 
     #[test]
     fn a_lock_does_not_count_if_a_folder_of_the_file_was_made_meanwhile() {
         let root = tempfile::tempdir().unwrap();
         let services = Workspace::at(&[root.path().to_owned()]).services().unwrap();
-        let resolve = || [resolve_target(&services, &Target::File("new/a.txt".to_owned())).unwrap()];
+        let target = Target::File("new/a.txt".to_owned());
+        let resolve = || [resolve_target(&services, &target, DefaultOwner::Closest).unwrap()];
         let before = resolve();
         assert!(matches!(lock(&services, &before, None), LockOutcome::Acquired(_)), "the control");
         std::fs::create_dir(root.path().join("new")).unwrap();

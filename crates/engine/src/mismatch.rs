@@ -9,13 +9,12 @@
 use std::path::Path;
 
 use super::batch::Batch;
-use super::entity::with_article;
 use super::plan::FileDraft;
 use super::resolve::ResolvedTarget;
 use super::services::{Services, cancelled};
 use lockgate_checks::{self as gate, ExecPermission, Finding, GateEnv, InputLocation, Verdict, Watch};
 use lockgate_edit::Edit;
-use lockgate_edit::request::{Entity, Request, Target};
+use lockgate_edit::request::{Entity, Request, Target, with_article};
 use lockgate_error::{Code, Error, EvidenceLine};
 use lockgate_policy::{
     Baseline, EffectiveRules, EntityType, Gate, GateKind, PatternRules, Policy, Profile, RequiredIsolation,
@@ -141,7 +140,7 @@ fn check_gates(
     };
     let verdict = gate::judge(draft, &effective_rules, &env, &watch.without_progress());
     if watch.cancelled() {
-        return Err(cancelled());
+        return Err(cancelled(watch));
     }
     check_verdict(known, &verdict, draft.after)
 }
@@ -162,8 +161,7 @@ fn check_verdict(known: &EntityType, verdict: &Verdict, text: &Buffer) -> Result
         None => Ok(()),
         Some(run) => {
             let why = run.why.as_deref().unwrap_or("gave no result");
-            let cause =
-                format!("cannot check whether the content is {}: it {why}", with_article(&known.name));
+            let cause = format!("cannot check whether the content is {} ({why})", with_article(&known.name));
             let error = Error::new(Code::EntityMismatch, cause).field("content");
             Err(error.hint("simplify it, or split it into parts"))
         }
@@ -301,7 +299,8 @@ mod tests {
         for kind in ["workflow", "module"] {
             let error = checked(&fixture, Some(kind), &deep).unwrap_err();
             assert_eq!((error.code, error.field.as_deref()), (Code::EntityMismatch, Some("content")));
-            let message = format!("cannot check whether the content is a {kind}: it ");
+            let message =
+                format!("cannot check whether the content is a {kind} (its syntax tree would take ");
             assert!(error.message.starts_with(&message), "{}", error.message);
         }
         assert_eq!(checked(&fixture, None, &deep), Ok(()));

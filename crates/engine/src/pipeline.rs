@@ -51,13 +51,14 @@ fn attempt(
     watch: &Watch,
 ) -> Result<Outcome, Error> {
     mismatch::check_early(services, batch)?;
-    let mut targets = resolve::resolve(services, batch, &attempt.initial_texts)?;
+    let mut targets = resolve::resolve(services, batch, &attempt.initial_texts, &attempt.rows)?;
+    attempt.rows = targets.iter().map(|target| target.place.row().cloned()).collect();
     let mut locks = match lock::lock(services, &targets, attempt.locks.take()) {
         LockOutcome::Acquired(locks) => locks,
         LockOutcome::Busy(keys) => return Ok(retry::busy(services, batch, &targets, keys, attempt)),
         LockOutcome::Outdated => return Ok(Outcome::Again),
     };
-    if retry::needs_recovery(services, &mut targets, attempt)? {
+    if retry::needs_recovery(services, batch, &mut targets, attempt)? {
         return Ok(retry::recover(services, batch, &targets, locks, attempt));
     }
     locks.retain(&targets);

@@ -168,7 +168,8 @@ fn conflict(message: String, target: &ResolvedTarget, base: &Buffer, current: &C
     let version = current.buffer.version().to_string();
     let hint = format!("build the edit on the current version, {version}");
     let diff = difference(target.place.in_root(), Some(base), &current.buffer);
-    let error = Error::new(Code::EditConflict, message).hint(hint).since(Since { version, diff });
+    let since = Since { noun: target.place.noun().to_owned(), version, diff };
+    let error = Error::new(Code::EditConflict, message).hint(hint).since(since);
     // A call that waited for its lock named no version.
     if target.initial_text.is_some() { error } else { error.field("expected_version") }
 }
@@ -176,7 +177,7 @@ fn conflict(message: String, target: &ResolvedTarget, base: &Buffer, current: &C
 fn unknown_version(version: &str, target: &ResolvedTarget, current: &CurrentText) -> Error {
     let (noun, now) = (target.place.noun(), current.buffer.version().to_string());
     let message = format!("version {version} was expected, but the {noun} has version {now}");
-    let since = Since { version: now, diff: String::new() };
+    let since = Since { noun: noun.to_owned(), version: now, diff: String::new() };
     let next = NextCall::read_around(1, 1, current.buffer.lines().count());
     Error::new(Code::EditConflict, message).field("expected_version").since(since).with_next_if(next)
 }

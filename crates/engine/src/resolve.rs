@@ -7,7 +7,7 @@ use super::services::Services;
 use lockgate_edit::request;
 use lockgate_error::{Code, Error};
 use lockgate_policy::{Language, Policy, language_of};
-use lockgate_store::{DocumentPath, Entry, FileChange};
+use lockgate_store::{DefaultOwner, DocumentPath, Entry, FileChange, RowLocation};
 use lockgate_text::Buffer;
 
 /// A resolved target, with its policy and its last entry.
@@ -43,7 +43,8 @@ impl ResolvedTarget {
     }
 }
 
-/// Resolves the targets of all requests; `initial_texts` are those at the time of the call, if it had to wait.
+/// Resolves the targets of all requests; `initial_texts` are those at the time of the call, if it had to wait. `rows` are
+/// those that an earlier attempt resolved: an entity stays the same row for the whole call.
 ///
 /// Errors: those of admitting a path; `INVALID_INPUT` for a file that is named twice, and for a file at the
 /// path of another's folder; `POLICY_INVALID`.
@@ -51,11 +52,15 @@ pub(super) fn resolve(
     services: &Services,
     batch: &Batch,
     initial_texts: &[Option<Arc<Buffer>>],
+    rows: &[Option<RowLocation>],
 ) -> Result<Vec<ResolvedTarget>, Error> {
     let mut targets: Vec<ResolvedTarget> = Vec::with_capacity(batch.requests.len());
     for (at, request) in batch.requests.iter().enumerate() {
-        let target =
-            resolve_target(services, &request.target).map_err(|error| batch.with_edit_index(error, at))?;
+        let target = match rows.get(at).cloned().flatten() {
+            Some(row) => with_rules(services, row.into()),
+            None => resolve_target(services, &request.target, batch.default_owner(request)),
+        };
+        let target = target.map_err(|error| batch.with_edit_index(error, at))?;
         let key = target.place.key();
         for (first, other) in targets.iter().map(|other| other.place.key()).enumerate() {
             if other == key {
@@ -75,19 +80,31 @@ pub(super) fn resolve(
 /// Resolves a target to be read.
 ///
 /// Errors: those of admitting it.
-pub(super) fn resolve_for_read(services: &Services, target: &request::Target) -> Result<DocumentPath, Error> {
+pub(super) fn resolve_for_read(
+    services: &Services,
+    target: &request::Target,
+    default_owner: DefaultOwner,
+) -> Result<DocumentPath, Error> {
     match target {
         request::Target::File(path) => services.store.files.admit_to_read(path).map(DocumentPath::File),
-        request::Target::Entity(entity) => services.row(entity).map(DocumentPath::Row),
+        request::Target::Entity(entity) => services.row(entity, default_owner).map(DocumentPath::Row),
     }
 }
 
 /// Resolves a target to be edited, with its policy.
-pub(super) fn resolve_target(services: &Services, target: &request::Target) -> Result<ResolvedTarget, Error> {
+pub(super) fn resolve_target(
+    services: &Services,
+    target: &request::Target,
+    default_owner: DefaultOwner,
+) -> Result<ResolvedTarget, Error> {
     let place = match target {
         request::Target::File(path) => DocumentPath::File(services.store.files.admit(path)?),
-        request::Target::Entity(entity) => services.row(entity)?.into(),
+        request::Target::Entity(entity) => services.row(entity, default_owner)?.into(),
     };
+    with_rules(services, place)
+}
+
+fn with_rules(services: &Services, place: DocumentPath) -> Result<ResolvedTarget, Error> {
     let rules = services.rules_of(&place)?;
     let is_journaled = rules.journals(place.in_root());
     let restored = RestoredMetadata::default();

@@ -13,7 +13,7 @@ use super::{commit, load};
 use lockgate_checks::Watch;
 use lockgate_edit::request::{Expect, Request};
 use lockgate_error::{Code, Error};
-use lockgate_store::{EntryKind, LockKey, LockWaits, Recovery, RetentionLimits};
+use lockgate_store::{EntryKind, LockKey, LockWaits, Recovery, RetentionLimits, RowLocation};
 use lockgate_text::Buffer;
 
 /// The number of attempts of a call, whose paths can change while it waits for their locks.
@@ -24,6 +24,8 @@ const MAX_ATTEMPTS: usize = 8;
 pub(super) struct Attempt {
     /// The locks that the next attempt may use.
     pub(super) locks: Option<HeldLocks>,
+    /// The rows of the requests' entities, which stay the same for the whole call.
+    pub(super) rows: Vec<Option<RowLocation>>,
     /// The texts that the requests refer to, if they are not the current ones: those at the time of a call that had to
     /// wait, for requests that use line numbers, and those that were judged while another program wrote.
     pub(super) initial_texts: Vec<Option<Arc<Buffer>>>,
@@ -179,15 +181,18 @@ pub(super) fn judged_texts(batch: &Batch, drafts: Vec<FileDraft<'_>>) -> Vec<Opt
 /// True if a terminated process left one of the targets half-written, so that it must be recovered. Sets the last journal
 /// entry of each file, which the same query finds.
 ///
-/// Errors: `STORE_UNAVAILABLE` if the journal cannot be read: the file of a half-written edit must not be changed.
+/// Errors: `STORE_UNAVAILABLE` if the journal cannot be read and the call may write: the file of a half-written edit must
+/// not be changed.
 pub(super) fn needs_recovery(
     services: &Services,
+    batch: &Batch,
     targets: &mut [ResolvedTarget],
     attempt: &Attempt,
 ) -> Result<bool, Error> {
     let mut has_interrupted = false;
     for target in targets {
-        let (is_interrupted, last) = target.place.interrupted_and_last(&services.store)?;
+        let found = target.place.interrupted_and_last(&services.store);
+        let (is_interrupted, last) = if batch.may_write() { found? } else { found.unwrap_or_default() };
         target.last = last;
         has_interrupted |= is_interrupted;
     }

@@ -10,7 +10,7 @@ use super::policy_cache::PolicyCache;
 use super::read::CodeIndex;
 use super::text_cache::TextCache;
 use super::trust::{Trust, TrustOverride};
-use lockgate_checks::GateRuntime;
+use lockgate_checks::{GateRuntime, Watch};
 use lockgate_error::{Code, Error};
 use lockgate_store::{
     EntityStore, Files, IndexFile, Journal, LockKey, Locks, Recovery, StateFolder, Store, ToolCallRecords,
@@ -100,8 +100,12 @@ impl Services {
     }
 }
 
-/// The error of a call that its caller cancelled.
-pub(super) fn cancelled() -> Error {
+/// The error of a call that its caller cancelled, or the server because it stops.
+pub(super) fn cancelled(watch: &Watch) -> Error {
+    if watch.is_stopping() {
+        return Error::new(Code::IoFailed, "the server is shutting down")
+            .hint("send the request again when the server runs again");
+    }
     Error::new(Code::Internal, "the caller cancelled the request")
         .hint("send the request again if you still need it")
 }
@@ -120,5 +124,23 @@ impl Prewarmed {
             known.clear();
         }
         known.insert(format!("{folder}/{extension}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio_util::sync::CancellationToken;
+
+    #[test]
+    fn a_call_that_the_server_ends_is_not_cancelled_by_its_caller() {
+        let (call, stop) = (CancellationToken::new(), CancellationToken::new());
+        let watch = Watch::new(call, None).with_stop(stop.clone());
+        assert_eq!(cancelled(&watch).message, "the caller cancelled the request");
+        stop.cancel();
+        for watch in [watch.without_progress(), watch] {
+            let error = cancelled(&watch);
+            assert_eq!((error.code, error.message.as_str()), (Code::IoFailed, "the server is shutting down"));
+        }
     }
 }

@@ -133,7 +133,7 @@ impl Services {
         let mut imported = Vec::with_capacity(items.len());
         for ImportItem { name, key } in items {
             if watch.cancelled() {
-                imported.push(Imported { name, result: Err(cancelled()) });
+                imported.push(Imported { name, result: Err(cancelled(&watch)) });
                 break;
             }
             let result = match key {

@@ -6,15 +6,18 @@
 use std::sync::Arc;
 
 use super::batch::{Batch, RestoredMetadata};
+use super::entity::describe;
 use super::load;
 use super::pipeline;
 use super::resolve::{ResolvedTarget, resolve_for_read, resolve_target};
 use super::{Report, services::Services};
 use lockgate_checks::{Watch, sanitize};
 use lockgate_edit::Edit;
-use lockgate_edit::request::{Author, AuthorName, Direction, Expect, Mode, Request, UndoRequest, Whose};
+use lockgate_edit::request::{
+    Author, AuthorName, Direction, Expect, Mode, Request, Target, UndoRequest, Whose,
+};
 use lockgate_error::{Code, Error, NextCall};
-use lockgate_store::{DocumentPath, EditId, Entry, EntryKind, FileChange};
+use lockgate_store::{DefaultOwner, DocumentPath, EditId, Entry, EntryKind, FileChange};
 use lockgate_text::Version;
 
 /// The numbers of recent edits among which the last one of an author is sought, one after the other until it is found.
@@ -25,6 +28,9 @@ const OLDER_ENTRIES: usize = 1_000;
 
 /// The number of older edits that are tried for a proposal.
 const OLDER_EDITS: usize = 20;
+
+/// The fields of a request that name its target.
+const TARGET_FIELDS: [&str; 4] = ["path", "entity_type", "app_id", "organization_id"];
 
 /// The next step if there is no such edit.
 const HISTORY_HINT: &str = "list the edits in the journal";
@@ -59,9 +65,20 @@ impl Services {
 
     /// Finds the edit that the request names.
     fn prepare(&self, revert: &UndoRequest) -> Result<Reversal, Error> {
-        let place = revert.target.as_ref().map(|target| resolve_for_read(self, target)).transpose()?;
+        let resolve = |target: &Target| {
+            let place = resolve_for_read(self, target, DefaultOwner::LastChanged);
+            place.map_err(|error| match target.file() {
+                Some(path) => self.with_nearest_path(path, error),
+                None => error,
+            })
+        };
+        let place = revert.target.as_ref().map(resolve).transpose()?;
         if let Some(id) = &revert.edit_id {
-            return self.resolve(self.entry(id.parse()?)?, revert.direction);
+            let entry = self.entry(id.parse()?)?;
+            if let (Some(target), Some(place)) = (&revert.target, &place) {
+                self.check_target(&entry, target, place)?;
+            }
+            return self.resolve(entry, revert.direction);
         }
         if place.is_none() && revert.whose == Whose::Author {
             return self.last_of_author(revert, &RECENT_ENTRIES);
@@ -72,8 +89,39 @@ impl Services {
             (Direction::Redo, Some(place)) => place.to_redo(&self.store)?,
             (Direction::Redo, None) => self.store.to_redo()?,
         };
-        let entry = found.ok_or_else(|| nothing_to_revert(revert.direction, place.as_ref()))?;
+        let entry = found.ok_or_else(|| self.nothing_to_revert(revert.direction, place.as_ref()))?;
         Ok(Reversal { entry, direction: revert.direction })
+    }
+
+    /// Rejects a target that the edit of the same request did not change. An app or an organisation that the request leaves out
+    /// may be any.
+    ///
+    /// Errors: `INVALID_INPUT`, with the field that does not fit.
+    fn check_target(&self, entry: &Entry, target: &Target, place: &DocumentPath) -> Result<(), Error> {
+        let is_file = |changed: &FileChange| {
+            let other = resolve_for_read(self, &changed.target(), DefaultOwner::Global);
+            other.is_ok_and(|other| other.key() == place.key())
+        };
+        let fits = |changed: &FileChange| match (target.entity(), &changed.entity) {
+            (None, None) => [is_file(changed), true, true, true],
+            (Some(named), Some(entity)) => [
+                named.path == entity.path,
+                named.kind == entity.kind,
+                named.app_id.is_none() || named.app_id == entity.app_id,
+                named.organization_id.is_none() || named.organization_id == entity.organization_id,
+            ],
+            (None, Some(_)) | (Some(_), None) => [target.display_path() == changed.path, false, true, true],
+        };
+        let first_wrong = |changed: &FileChange| {
+            fits(changed).iter().position(|is_right| !is_right).unwrap_or(TARGET_FIELDS.len())
+        };
+        let closest = entry.changes.iter().map(first_wrong).max().unwrap_or(0);
+        let Some(field) = TARGET_FIELDS.get(closest) else { return Ok(()) };
+        let names: Vec<String> =
+            entry.changes.iter().map(|changed| describe(&changed.target())).take(3).collect();
+        let message = format!("edit {} is of {}, not of {}", entry.id, names.join(", "), describe(target));
+        let hint = format!("correct `{field}`, or send `edit_id` alone");
+        Err(Error::new(Code::InvalidInput, message).field(*field).hint(hint))
     }
 
     /// Finds the last edit of the author of the request, or the edit that they undid last, among the `recent` edits.
@@ -94,7 +142,8 @@ impl Services {
                 break;
             }
         }
-        Err(nothing_of_author(direction, entries.iter().find(|entry| entry.is_undoable())))
+        let other = entries.iter().find(|entry| entry.is_undoable());
+        Err(nothing_of_author(self.nothing_to_revert(direction, None), direction, other))
     }
 
     /// Finds the last edit of an author among these, or the edit that they undid last.
@@ -128,6 +177,22 @@ impl Services {
                 Ok(Reversal { entry: self.entry(of)?, direction: Direction::Undo })
             }
         }
+    }
+
+    fn nothing_to_revert(&self, direction: Direction, place: Option<&DocumentPath>) -> Error {
+        let has_entity_edits = || self.store.rows.entries(None, 1).is_ok_and(|entries| !entries.is_empty());
+        let of = match place {
+            Some(place) if place.entity().is_some() => format!(" of {} {}", place.noun(), place.shown()),
+            Some(place) => format!(" of {}", place.shown()),
+            None if has_entity_edits() => " of a file".to_owned(),
+            None => String::new(),
+        };
+        let message = match direction {
+            Direction::Undo => format!("there is no edit{of} to undo"),
+            Direction::Redo => format!("no edit{of} was undone, so there is none to redo"),
+        };
+        let field = if place.is_some() { "path" } else { "edit_id" };
+        Error::new(Code::InvalidInput, message).field(field).hint(HISTORY_HINT).with_next(NextCall::History)
     }
 
     pub(super) fn entry(&self, id: EditId) -> Result<Entry, Error> {
@@ -173,7 +238,7 @@ impl Services {
 
     /// Returns the permission bits that a file had when it was removed.
     fn mode_of(&self, changed: &FileChange) -> Option<u32> {
-        let target = resolve_target(self, &changed.target()).ok()?;
+        let target = self.changed_target(changed).ok()?;
         let last = target.place.latest(&self.store).ok()?;
         let target = ResolvedTarget { last, ..target };
         target.last_change().filter(|(_, last)| last.after.is_none()).and_then(|(_, last)| last.mode)
@@ -182,7 +247,7 @@ impl Services {
     /// Builds the reports of an edit that already is in the requested state.
     fn already_done(&self, reversal: &Reversal) -> Result<Vec<Report>, Error> {
         let report = |changed: &FileChange| {
-            let target = resolve_target(self, &changed.target())?;
+            let target = self.changed_target(changed)?;
             let current = load::read(self, &target.place, &target.rules)?;
             Report::already_applied(&target, reversal.entry.id, None, None, current)
         };
@@ -250,13 +315,18 @@ impl Services {
 
     /// Returns the version that a changed file has now; `None` if there is no file.
     fn current_version(&self, changed: &FileChange) -> Result<Option<Version>, Error> {
-        let target = resolve_target(self, &changed.target())?;
+        let target = self.changed_target(changed)?;
         let current = load::read(self, &target.place, &target.rules)?;
         Ok(current.text().map(|text| text.version()))
     }
 
+    /// Resolves the file or row that an edit changed: exactly that row, also if the caller has one of the same path.
+    fn changed_target(&self, changed: &FileChange) -> Result<ResolvedTarget, Error> {
+        resolve_target(self, &changed.target(), DefaultOwner::Global)
+    }
+
     fn stored_content(&self, id: EditId, changed: &FileChange, version: Version) -> Result<Vec<u8>, Error> {
-        let place = resolve_for_read(self, &changed.target())?;
+        let place = resolve_for_read(self, &changed.target(), DefaultOwner::Global)?;
         let text = if changed.kept { place.text(&self.store, &version.hex())? } else { None };
         text.ok_or_else(|| {
             let message = format!("the journal has no text of {} for edit {id}", changed.path);
@@ -300,9 +370,8 @@ fn is_same_author(one: &str, other: &str) -> bool {
     AuthorName::parse(one).is_same(&AuthorName::parse(other))
 }
 
-/// Returns the error for an author without an edit to undo or redo; `other` is the last edit of another author.
-fn nothing_of_author(direction: Direction, other: Option<&Entry>) -> Error {
-    let mut error = nothing_to_revert(direction, None);
+/// Rewords the error for an author without an edit to undo or redo; `other` is the last edit of another author.
+fn nothing_of_author(mut error: Error, direction: Direction, other: Option<&Entry>) -> Error {
     match (direction, other) {
         (Direction::Undo, Some(other)) => {
             let author = match &other.meta.author {
@@ -318,25 +387,11 @@ fn nothing_of_author(direction: Direction, other: Option<&Entry>) -> Error {
     }
 }
 
-fn nothing_to_revert(direction: Direction, place: Option<&DocumentPath>) -> Error {
-    let of = place.map_or_else(String::new, |place| match place.entity() {
-        None => format!(" of {}", place.shown()),
-        Some(_) => format!(" of {} {}", place.noun(), place.shown()),
-    });
-    let message = match direction {
-        Direction::Undo => format!("there is no edit{of} to undo"),
-        Direction::Redo => format!("no edit{of} was undone, so there is none to redo"),
-    };
-    let field = if place.is_some() { "path" } else { "edit_id" };
-    Error::new(Code::InvalidInput, message).field(field).hint(HISTORY_HINT).with_next(NextCall::History)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::tests::Fixture;
     use crate::{BytesBefore, HostChange};
-    use lockgate_edit::request::Target;
 
     fn author(name: &str) -> Author {
         Author { tool: "edit_file".to_owned(), name: name.to_owned(), confirmation_id: None }

@@ -183,6 +183,8 @@ impl NextCall {
 /// The changes to a file since the version that a caller knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Since {
+    /// A word for the target: `file`, or the type of the entity.
+    pub noun: String,
     /// The current version of the file, as on the wire.
     pub version: String,
     /// The unified diff from the known version to the current one; empty if the earlier text is not stored.

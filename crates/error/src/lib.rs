@@ -183,8 +183,8 @@ pub struct Error {
     names_target: bool,
     /// Places in the file that the error is about; only the first of many.
     pub places: Box<[EvidenceLine]>,
-    /// The number of all places, if not all are listed; compact, because every call returns a `Result` with an error.
-    count: Option<NonZeroU32>,
+    /// The number of all places, if not all are listed.
+    count: Option<PlaceCount>,
     /// The lines most similar to a search text that was not found.
     pub best: Option<Box<Best>>,
     /// The changes to the file since the version that the caller knows.
@@ -195,6 +195,28 @@ pub struct Error {
     pub next: Option<Box<NextCall>>,
     /// The state of the target on disk.
     pub disk: Disk,
+}
+
+/// The number of the places that an error is about. It is compact, because every call returns a `Result` with an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct PlaceCount(NonZeroU32);
+
+impl PlaceCount {
+    /// The bit that is set if there may be more places.
+    const MORE: u32 = 1 << 31;
+
+    fn new(places: usize, is_complete: bool) -> Option<PlaceCount> {
+        let known = u32::try_from(places).unwrap_or(u32::MAX).min(PlaceCount::MORE - 1);
+        NonZeroU32::new(if is_complete { known } else { known | PlaceCount::MORE }).map(PlaceCount)
+    }
+
+    fn known(self) -> u32 {
+        self.0.get() & !PlaceCount::MORE
+    }
+
+    fn is_complete(self) -> bool {
+        self.0.get() & PlaceCount::MORE == 0
+    }
 }
 
 impl Error {
@@ -307,14 +329,27 @@ impl Error {
     /// Sets the number of all places, some of which may be listed.
     #[must_use]
     pub fn with_place_count(mut self, places: usize) -> Error {
-        self.count = NonZeroU32::new(u32::try_from(places).unwrap_or(u32::MAX));
+        self.count = PlaceCount::new(places, true);
+        self
+    }
+
+    /// Sets the number of the known places, beside which there may be more.
+    #[must_use]
+    pub fn with_least_place_count(mut self, places: usize) -> Error {
+        self.count = PlaceCount::new(places, false);
         self
     }
 
     /// Returns the number of places, listed or not.
     pub fn place_count(&self) -> usize {
-        let counted = self.count.and_then(|count| usize::try_from(count.get()).ok());
+        let counted = self.count.and_then(|count| usize::try_from(count.known()).ok());
         counted.unwrap_or(self.places.len())
+    }
+
+    /// Returns the number of places for a message, as in `12` or `at least 100000`.
+    pub fn place_count_text(&self) -> String {
+        let at_least = if self.count.is_none_or(PlaceCount::is_complete) { "" } else { "at least " };
+        format!("{at_least}{}", self.place_count())
     }
 
     /// Sets the lines most similar to the search text.
@@ -370,6 +405,14 @@ impl Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_of_places_that_is_not_complete_says_so() {
+        let error = || Error::new(Code::AmbiguousMatch, "m");
+        let counted = [error(), error().with_place_count(12), error().with_least_place_count(12)];
+        assert_eq!(counted.map(|error| error.place_count_text()), ["0", "12", "at least 12"]);
+        assert_eq!(error().with_least_place_count(12).place_count(), 12);
+    }
 
     #[test]
     fn a_message_names_its_field_until_the_path_changes() {

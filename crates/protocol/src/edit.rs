@@ -302,6 +302,9 @@ impl BatchResponse {
 /// The changes to a file since the version that the caller knows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileChangesSince {
+    /// A word for the target, for the text form: `file`, or the type of the entity.
+    #[serde(skip)]
+    pub noun: String,
     /// The current version of the file.
     pub version: String,
     /// The unified diff since that version, or its first hunks.

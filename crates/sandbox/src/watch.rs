@@ -17,6 +17,8 @@ pub type LockWaitFn = Box<dyn Fn(Duration) + Send + Sync>;
 /// A caller's handle on running gates: it receives their progress, and can cancel the rest.
 pub struct Watch {
     token: CancellationToken,
+    /// Cancelled when the server stops, which cancels `token` some time later.
+    stop: Option<CancellationToken>,
     progress: Option<ProgressFn>,
     on_lock_wait: Option<LockWaitFn>,
     /// The moment at which all gates must end.
@@ -26,7 +28,7 @@ pub struct Watch {
 impl Watch {
     /// Creates a watch with a cancellation token and an optional progress callback.
     pub fn new(token: CancellationToken, progress: Option<ProgressFn>) -> Watch {
-        Watch { token, progress, on_lock_wait: None, end: None }
+        Watch { token, stop: None, progress, on_lock_wait: None, end: None }
     }
 
     /// Creates a watch that is never cancelled and reports nothing.
@@ -38,6 +40,12 @@ impl Watch {
     #[must_use]
     pub fn with_progress(self, progress: ProgressFn) -> Watch {
         Watch { progress: Some(progress), ..self }
+    }
+
+    /// Returns the watch with the token that is cancelled when the server stops.
+    #[must_use]
+    pub fn with_stop(self, stop: CancellationToken) -> Watch {
+        Watch { stop: Some(stop), ..self }
     }
 
     /// Returns the watch with a callback for the time that locks were waited for.
@@ -61,12 +69,17 @@ impl Watch {
 
     /// Returns a watch with the same cancellation and end, but without callbacks.
     pub fn without_progress(&self) -> Watch {
-        Watch { end: self.end, ..Watch::new(self.token.clone(), None) }
+        Watch { stop: self.stop.clone(), end: self.end, ..Watch::new(self.token.clone(), None) }
     }
 
     /// True if the caller cancelled the call.
     pub fn cancelled(&self) -> bool {
         self.token.is_cancelled()
+    }
+
+    /// True if the server stops, so that the caller did not cancel the call.
+    pub fn is_stopping(&self) -> bool {
+        self.stop.as_ref().is_some_and(CancellationToken::is_cancelled)
     }
 
     /// Waits until the caller cancels the call.

@@ -68,7 +68,7 @@ pub use paths::project::{ProjectRoot, link_target, relative};
 pub use paths::root::without_dots;
 pub use recover::Recovery;
 pub use row_location::{RowLocation, RowSnapshot, RowWrite};
-pub use rows::{EntityFilter, EntitySelector, EntityStore, RowListed, RowText};
+pub use rows::{DefaultOwner, EntityFilter, EntitySelector, EntityStore, RowListed, RowText};
 pub use search::{
     Clock, FileList, Finder, FoundFiles, Hidden, Hits, MatchReach, SearchClock, SearchEnd,
     SearchLimits as SearchBounds, SearchPattern, SearchRoots, SearchTarget, Skipped,

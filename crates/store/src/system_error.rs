@@ -53,6 +53,15 @@ pub(super) fn outside(path: &str) -> Error {
         .field("path")
 }
 
+/// The error for an absolute path that begins with no root. A `..` before a root is not resolved: it may follow a link.
+pub(super) fn begins_with_no_root(path: &str) -> Error {
+    let mut error = outside(path);
+    if path.split('/').any(|name| name == "..") {
+        error.message = format!("{path} begins with no root, and `..` is resolved only inside of one");
+    }
+    error
+}
+
 /// The error for a folder that existed when the path was admitted and cannot be opened now.
 pub(super) fn folder_lost(call: &str, path: &str, errno: Errno) -> Error {
     match errno {

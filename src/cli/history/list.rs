@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 
 use crate::cli::paint::{ADDED, FAINT, LABEL, REMOVED, WARNING, labelled, paint, visible};
 use crate::cli::show;
-use lockgate_mcp::answer::age;
+use lockgate_mcp::answer::{age, display_name};
 use lockgate_protocol::{EditRecord, HistoryResponse, RecordedFile};
 
 /// How much a list shows of an edit.
@@ -90,7 +90,15 @@ fn file_line(file: &RecordedFile) -> String {
 
 fn changed(file: &RecordedFile) -> String {
     let lost = file.kept.map(|_| ", its texts are not in the journal").unwrap_or_default();
-    format!("{}{} {}{lost}", file.change_word(), visible(&file.path), counts(file.added, file.removed))
+    format!("{}{} {}{lost}", file.change_word(), name(file), counts(file.added, file.removed))
+}
+
+/// Renders the path of a file, or the type, path and owner of an entity.
+fn name(file: &RecordedFile) -> String {
+    match &file.key.entity_type {
+        None => visible(&file.path).into_owned(),
+        Some(_) => visible(&display_name(&file.path, &file.key)).into_owned(),
+    }
 }
 
 fn counts(added: usize, removed: usize) -> String {
@@ -100,9 +108,25 @@ fn counts(added: usize, removed: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lockgate_protocol::EntityKey;
 
     fn plain(styled: &str) -> String {
         anstream::adapter::strip_str(styled).to_string()
+    }
+
+    #[test]
+    fn an_entity_is_named_by_its_type_and_owner() {
+        let named = |app: Option<&str>, organization: Option<&str>| {
+            let key = EntityKey {
+                entity_type: Some("workflow".into()),
+                app_id: app.map(str::to_owned),
+                organization_id: organization.map(str::to_owned),
+            };
+            plain(&changed(&RecordedFile { path: "a.py".into(), key, added: 1, ..RecordedFile::default() }))
+        };
+        assert_eq!(named(None, None), "created workflow a.py +1 -0");
+        assert_eq!(named(None, Some("acme")), "created workflow a.py of organisation acme +1 -0");
+        assert_eq!(named(Some("c\u{1b}rm"), None), "created workflow a.py of app \"c\\u{1b}rm\" +1 -0");
     }
 
     #[test]

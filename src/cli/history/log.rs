@@ -64,6 +64,11 @@ fn numbers() -> RangedU64ValueParser<usize> {
 }
 
 pub(in crate::cli) fn run(args: LogArgs) -> Result<ExitCode, Error> {
+    let format = args.format;
+    log(args).or_else(|error| format.print_error(error))
+}
+
+fn log(args: LogArgs) -> Result<ExitCode, Error> {
     let LogArgs { path, number, since, patch, stat, follow, workspace: place, format } = args;
     let since = since.map(|Since(moment)| moment);
     let number = number.unwrap_or(if since.is_some() { MAX_NUMBER } else { DEFAULT_NUMBER });

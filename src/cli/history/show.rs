@@ -29,6 +29,11 @@ pub(in crate::cli) struct ShowArgs {
 
 /// Shows one edit with its diffs.
 pub(in crate::cli) fn run(args: ShowArgs) -> Result<ExitCode, Error> {
+    let format = args.format;
+    show(args).or_else(|error| format.print_error(error))
+}
+
+fn show(args: ShowArgs) -> Result<ExitCode, Error> {
     let ShowArgs { id, workspace: place, format } = args;
     let found = work(place.open(TrustOverride::default()), |workspace, _| async move {
         let id = match id {

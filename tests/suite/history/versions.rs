@@ -163,14 +163,16 @@ fn a_batch_sent_again_is_known_as_a_whole() {
 }
 
 #[test]
-fn nothing_is_edited_or_promised_while_the_journal_cannot_be_read() {
+fn nothing_is_written_while_the_journal_cannot_be_read() {
     let fixture = Fixture::new(&[("a.txt", "one\n")]);
     fixture.edit(content("a.txt", "two\n")).unwrap();
     let folders = std::fs::read_dir(fixture.dir.path().join("own/state")).unwrap();
     let mut journals = folders.map(|folder| folder.unwrap().path().join("journal.db"));
     let database = rusqlite::Connection::open(journals.find(|journal| journal.exists()).unwrap()).unwrap();
     database.execute_batch("ALTER TABLE changes RENAME TO hidden").unwrap();
-    for mode in [Mode::VerifyOnly, Mode::Strict, Mode::Interactive] {
+    let preview = fixture.edit(Request { mode: Mode::VerifyOnly, ..content("a.txt", "three\n") }).unwrap();
+    assert_eq!(preview.status, Status::Verified);
+    for mode in [Mode::Strict, Mode::Interactive] {
         let error = fixture.edit(Request { mode, ..content("a.txt", "three\n") }).unwrap_err();
         assert_eq!(
             (error.code, fixture.text("a.txt").as_str()),

@@ -233,7 +233,7 @@ impl Services {
             let queue = queue;
             for (at, changed) in survey.changed.iter().enumerate() {
                 if watch.cancelled() {
-                    return Err(cancelled());
+                    return Err(cancelled(watch));
                 }
                 queue
                     .send((at, changed, previous_content(changed, revision)?))

@@ -123,7 +123,7 @@ impl Services {
             self.judge_changed(survey, &mut audit, watch)?;
         }
         if watch.cancelled() {
-            return Err(cancelled());
+            return Err(cancelled(watch));
         }
         merge::merge(&mut audit.files);
         Ok(audit)

@@ -59,7 +59,11 @@ impl Services {
         let (candidates, removed) = self.candidates(root, scopes, &survey, audit)?;
         let candidates: Vec<String> = candidates.into_iter().collect();
         let comparisons = parallel(&candidates, self.threads, |path| {
-            if watch.cancelled() { Err(cancelled()) } else { self.compare(root, path, root_index, names) }
+            if watch.cancelled() {
+                Err(cancelled(watch))
+            } else {
+                self.compare(root, path, root_index, names)
+            }
         });
         for comparison in comparisons {
             match comparison? {
@@ -111,7 +115,8 @@ impl Services {
         let root_index = survey.root_index;
         for scope in scopes {
             let was = was_inside(survey.revision.as_ref(), &scope.path);
-            let is_nested = self.store.files.is_in_nested_repository(root, &scope.path);
+            let is_nested =
+                survey.revision.is_some() && self.store.files.is_in_nested_repository(root, &scope.path);
             // A submodule that is gone is no folder of files that are gone.
             let was_submodule =
                 || survey.revision.as_ref().is_some_and(|revision| revision.has_submodule(&scope.path));

@@ -45,7 +45,7 @@ impl Services {
             .ok_or_else(|| Error::new(Code::Internal, "the file was not judged"))?;
         drop(context);
         if watch.cancelled() {
-            return Err(cancelled());
+            return Err(cancelled(watch));
         }
         let AuditedFile { change, after, path, .. } = file;
         Ok(CheckedFile { root_index: 0, path, change, text: after, verdict })

@@ -22,9 +22,9 @@ impl Services {
         // the file changes.
         let reading = self.read_whole(&request.target)?;
         let batch = Batch::single(request);
-        let mut targets = resolve::resolve(self, &batch, &[])?;
+        let mut targets = resolve::resolve(self, &batch, &[], &[])?;
         for target in &mut targets {
-            target.last = target.place.interrupted_and_last(&self.store)?.1;
+            target.last = target.place.interrupted_and_last(&self.store).unwrap_or_default().1;
         }
         let texts = load::load(self, &batch, &mut targets)?;
         let draft = pipeline::drafts(self, &batch, &targets, texts)?.into_iter().next();

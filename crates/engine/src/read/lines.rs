@@ -10,7 +10,7 @@ use lockgate_checks::Watch;
 use lockgate_edit::request::{Entity, Target};
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_policy::Limits;
-use lockgate_store::{DocumentPath, RowLocation};
+use lockgate_store::{DefaultOwner, DocumentPath, RowLocation};
 use lockgate_text::{Buffer, Hints};
 
 /// A request for some lines of one target.
@@ -79,7 +79,7 @@ impl Services {
     ///
     /// Errors: those of a [`LinesRequest`], except for the range.
     pub(super) fn read_whole(&self, target: &Target) -> Result<ReadLines, Error> {
-        let place = resolve_for_read(self, target)?;
+        let place = resolve_for_read(self, target, DefaultOwner::Closest)?;
         let text = match &place {
             DocumentPath::File(file) => self.texts.read(&self.store, file, &self.rules_at(file))?,
             DocumentPath::Row(row) => self.text_in(row)?,

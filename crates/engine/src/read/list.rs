@@ -63,12 +63,12 @@ impl ReadRequest for ListRequest {
     }
 
     fn read(&self, services: &Arc<Services>, watch: &Watch) -> Result<Entries, Error> {
-        if let Some(filter) = services.resolve_scope(&self.scope)? {
-            return services.list_rows(self, &filter);
-        }
-        let below = services.store.files.with_prefix(&self.prefix)?;
         let follow = SearchWatch(watch);
         let clock = Clock::new(Instant::now() + TIMEOUT, &follow);
+        if let Some(filter) = services.resolve_scope(&self.scope)? {
+            return services.list_rows(self, &filter, &clock);
+        }
+        let below = services.store.files.with_prefix(&self.prefix)?;
         let bounds = services.bounds(self.max_entries, &clock);
         let found = services.store.files.find(&below, Hidden::Excluded, bounds);
         let listed = |(place, size): &(FileLocation, u64)| {
@@ -94,10 +94,15 @@ impl ReadRequest for ListRequest {
 }
 
 impl Services {
-    fn list_rows(&self, request: &ListRequest, filter: &EntityFilter<'_>) -> Result<Entries, Error> {
+    fn list_rows(
+        &self,
+        request: &ListRequest,
+        filter: &EntityFilter<'_>,
+        clock: &Clock<'_>,
+    ) -> Result<Entries, Error> {
         let rows = &self.store.rows;
-        let (found, truncated) =
-            rows.list(&rows.select_prefix(filter, &request.prefix)?, request.max_entries)?;
+        let selector = rows.select_prefix(filter, &request.prefix)?;
+        let (found, truncated) = rows.list(&selector, request.max_entries, clock)?;
         let listed = |RowListed { location: place, size, version }: RowListed| ListedText {
             path: place.path().to_owned(),
             entity: Some(place.entity().clone()),

@@ -11,7 +11,7 @@ use super::matches::{MatchCount, Matches, SearchRequest, skipped_notes};
 use super::page::MatchPage;
 use super::{LINE_BYTES, ReadRequest};
 use lockgate_checks::Watch;
-use lockgate_edit::request::EntityKind;
+use lockgate_edit::request::{EntityKind, SearchScope};
 use lockgate_error::Error;
 use lockgate_policy::{Limits, Policy};
 use lockgate_store::{
@@ -29,7 +29,7 @@ impl ReadRequest for SearchRequest {
     type Output = Matches;
 
     fn path(&self) -> Option<&str> {
-        self.path.as_deref()
+        self.path.as_deref().filter(|_| self.entity_scope == SearchScope::Files)
     }
 
     fn size(output: &Matches) -> Option<usize> {

@@ -70,8 +70,9 @@ pub(crate) fn choose(roots: &[Root], path: &str) -> Result<(usize, String), Erro
     let candidates = roots.iter().enumerate().rev().filter_map(|(index, root)| {
         root.rest_of(Path::new(path)).map(|(length, rest)| (length, index, rest))
     });
-    let (_, index, rest) =
-        candidates.max_by_key(|(length, _, _)| *length).ok_or_else(|| system_error::outside(path))?;
+    let (_, index, rest) = candidates
+        .max_by_key(|(length, _, _)| *length)
+        .ok_or_else(|| system_error::begins_with_no_root(path))?;
     let rest = rest.into_os_string().into_string().map_err(|_| system_error::outside(path))?;
     Ok((index, rest))
 }

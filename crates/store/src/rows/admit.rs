@@ -15,22 +15,38 @@ use lockgate_text::escape_name;
 /// The maximum length of a path in bytes.
 const LONGEST_PATH: usize = 1024;
 
+/// The owner of an entity that is named without an organisation, although organisations can own its type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DefaultOwner {
+    /// The caller's organisation if it has such a row, else none if there is a global row, else the caller's
+    /// organisation.
+    Closest,
+    /// As `Closest`, but a removed row counts as well while the history has an edit of it.
+    ClosestInHistory,
+    /// The caller's organisation if it has such a row, else the owner of the last edit in the history.
+    LastChanged,
+    /// None: the row is global.
+    Global,
+}
+
 impl EntityStore {
     /// Resolves an entity to its row. The row need not exist; the result then says where a write would
     /// create it.
     ///
-    /// For a workflow without an organisation, the caller's own row of that path comes first, then the
-    /// global one. A new workflow belongs to the caller's organisation.
-    ///
     /// Errors: `FILE_NOT_FOUND` for an app or an organisation that does not exist or is out of scope,
     /// `INVALID_INPUT` for a path that is not a plain relative one, `STORE_UNAVAILABLE`.
-    pub fn admit(&self, entity: &Entity, owner: EntityOwner) -> Result<RowLocation, Error> {
+    pub fn admit(
+        &self,
+        entity: &Entity,
+        owner: EntityOwner,
+        default_owner: DefaultOwner,
+    ) -> Result<RowLocation, Error> {
         check_path(&entity.path)?;
         let organization = match owner {
             EntityOwner::App => self.app_owner(entity.app_id.as_deref().unwrap_or_default())?,
             EntityOwner::Organization => match &entity.organization_id {
                 Some(id) => self.check_organization(id)?,
-                None => self.closest_owner(entity)?,
+                None => self.default_owner(entity, default_owner)?,
             },
             EntityOwner::Global => None,
         };
@@ -78,12 +94,26 @@ impl EntityStore {
         Err(Error::new(Code::FileNotFound, message).field("organization_id").hint(hint))
     }
 
-    /// Returns the owner of the closest row of this path, or of the row that a write would create.
-    fn closest_owner(&self, entity: &Entity) -> Result<Option<String>, Error> {
+    /// Returns the owner of an entity that is named without an organisation.
+    fn default_owner(&self, entity: &Entity, default_owner: DefaultOwner) -> Result<Option<String>, Error> {
         let Tenant::Organization(own) = &self.tenant else { return Ok(None) };
-        let found = self.database.owner_of_path(&self.tenant, entity.kind.name(), &entity.path);
-        let found = found.map_err(EntityStoreError::into_error)?.unwrap_or_else(|| own.clone());
-        Ok(Some(found).filter(|organization| !organization.is_empty()))
+        let (kind, path) = (entity.kind.name(), &entity.path);
+        let row =
+            || self.database.owner_of_path(&self.tenant, kind, path).map_err(EntityStoreError::into_error);
+        let edits = || {
+            self.database.owners_in_history(&self.tenant, kind, path).map_err(EntityStoreError::into_error)
+        };
+        // The global rows have the empty owner, which is less than any other.
+        let found = match default_owner {
+            DefaultOwner::Closest => row()?,
+            DefaultOwner::ClosestInHistory => row()?.max(edits()?.into_iter().max()),
+            DefaultOwner::LastChanged => match row()? {
+                Some(owner) if owner == *own => Some(owner),
+                other => edits()?.into_iter().next().or(other),
+            },
+            DefaultOwner::Global => return Ok(None),
+        };
+        Ok(Some(found.unwrap_or_else(|| own.clone())).filter(|organization| !organization.is_empty()))
     }
 }
 

@@ -10,6 +10,7 @@ mod search;
 mod selector;
 mod store;
 
+pub use admit::DefaultOwner;
 pub use search::{RowListed, RowText};
 pub use selector::{EntityFilter, EntitySelector};
 pub use store::EntityStore;

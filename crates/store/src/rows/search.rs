@@ -3,12 +3,12 @@
 use super::selector::EntitySelector;
 use super::store::EntityStore;
 use crate::row_location::RowLocation;
-use crate::search::{NeedlePiece, SearchLimits, SearchPattern, Skipped};
+use crate::search::{Clock, NeedlePiece, SearchLimits, SearchPattern, Skipped};
 use crate::sql::rows::{EntityStoreError, RowFound};
 use lockgate_error::Error;
 use lockgate_text::Version;
 
-/// The maximum number of keys in one query.
+/// The number of keys in one query of a search.
 const KEYS: usize = 5_000;
 /// The maximum number of texts in memory, and the maximum of their total bytes if there is more than
 /// one.
@@ -100,22 +100,30 @@ impl EntityStore {
         Ok(())
     }
 
-    /// Lists at most `most` rows in path order, and returns true if there are more.
+    /// Lists at most `most` rows in path order until the time is up, and returns true if there may be more.
     ///
     /// Errors: `STORE_UNAVAILABLE`.
-    pub fn list(&self, selector: &EntitySelector, most: usize) -> Result<(Vec<RowListed>, bool), Error> {
-        if selector.is_empty() {
-            return Ok((Vec::new(), false));
+    pub fn list(
+        &self,
+        selector: &EntitySelector,
+        most: usize,
+        clock: &Clock<'_>,
+    ) -> Result<(Vec<RowListed>, bool), Error> {
+        let size = if selector.is_narrowed() { KEYS } else { most.saturating_add(1) };
+        let mut pages = KeyPages { size, ..KeyPages::new(self, selector, &[]) };
+        let mut found = Vec::new();
+        while found.len() <= most
+            && clock.may_continue()
+            && let Some(rows) = pages.next()?
+        {
+            found.extend(rows);
         }
-        let found =
-            selector.span(|span| self.database.find(&self.tenant, span, &[], None, most.saturating_add(1)));
-        let found = found.map_err(EntityStoreError::into_error)?;
         let listed = |row: &RowFound| RowListed {
             location: selector.location(row),
             size: row.size,
             version: row.version,
         };
-        Ok((found.iter().take(most).map(listed).collect(), found.len() > most))
+        Ok((found.iter().take(most).map(listed).collect(), found.len() > most || !pages.is_over))
     }
 }
 
@@ -126,12 +134,14 @@ struct KeyPages<'a> {
     pieces: &'a [NeedlePiece],
     /// The last row of the previous page.
     last: Option<RowFound>,
+    /// The number of keys on a page.
+    size: usize,
     is_over: bool,
 }
 
 impl<'a> KeyPages<'a> {
     fn new(rows: &'a EntityStore, selector: &'a EntitySelector, pieces: &'a [NeedlePiece]) -> KeyPages<'a> {
-        KeyPages { rows, selector, pieces, last: None, is_over: selector.is_empty() }
+        KeyPages { rows, selector, pieces, last: None, size: KEYS, is_over: selector.is_empty() }
     }
 
     /// Returns the next page. A page can be empty, for example if the glob matches none of its rows.
@@ -141,9 +151,9 @@ impl<'a> KeyPages<'a> {
         }
         let EntityStore { database, tenant, .. } = self.rows;
         let behind = self.last.as_ref().map(|last| (last.path.as_str(), last.organization.as_str()));
-        let found = self.selector.span(|span| database.find(tenant, span, self.pieces, behind, KEYS));
+        let found = self.selector.span(|span| database.find(tenant, span, self.pieces, behind, self.size));
         let mut found = found.map_err(EntityStoreError::into_error)?;
-        self.is_over = found.len() < KEYS;
+        self.is_over = found.len() < self.size;
         self.last = found.last().cloned();
         found.retain(|row| self.selector.contains(row));
         Ok(Some(found))

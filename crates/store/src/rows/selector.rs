@@ -5,7 +5,7 @@ use crate::row_location::RowLocation;
 use crate::search::{SearchGlob, nothing_at};
 use crate::sql::rows::{EntityStoreError, Paths, RowFound, Span};
 use lockgate_edit::request::{Entity, EntityKind};
-use lockgate_error::Error;
+use lockgate_error::{Error, NextCall};
 use lockgate_policy::EntityOwner;
 
 /// The entities that a search or a listing covers.
@@ -50,7 +50,7 @@ impl EntityStore {
         let mut selector = self.select_all(filter)?;
         let Some(path) = path.filter(|path| !path.is_empty()) else { return Ok(selector) };
         if path.chars().any(char::is_control) {
-            return Err(nothing_at(&path.escape_debug().to_string()));
+            return Err(no_rows_at(&path.escape_debug().to_string()));
         }
         let folder = format!("{}/", path.strip_suffix('/').unwrap_or(path));
         selector.paths = PathSelection::At(path.to_owned());
@@ -61,15 +61,23 @@ impl EntityStore {
         if self.has_any(&selector)? {
             return Ok(selector);
         }
+        self.select_glob(selector, path)
+    }
+
+    /// Limits a selection to the rows that a glob matches.
+    ///
+    /// Errors: `FILE_NOT_FOUND` if the path is no glob, or the folder that it begins with has no row;
+    /// `BAD_PATTERN`, `STORE_UNAVAILABLE`.
+    fn select_glob(&self, mut selector: EntitySelector, path: &str) -> Result<EntitySelector, Error> {
         if !SearchGlob::is_glob(path) {
-            return Err(nothing_at(path));
+            return Err(no_rows_at(path));
         }
         let names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
         let glob = SearchGlob::parse(&names.join("/"), path)?;
         let fixed = names.iter().take_while(|name| !SearchGlob::is_glob(name));
         selector.paths = PathSelection::Prefix(fixed.map(|name| format!("{name}/")).collect(), None);
         if !self.has_any(&selector)? {
-            return Err(nothing_at(path));
+            return Err(no_rows_at(path));
         }
         if let PathSelection::Prefix(_, only) = &mut selector.paths {
             *only = Some(Box::new(glob));
@@ -77,10 +85,11 @@ impl EntityStore {
         Ok(selector)
     }
 
-    /// Selects the rows in a folder, or those with a path prefix. An empty prefix selects all.
+    /// Selects the rows in a folder, those with a path prefix, or those that a glob matches. An empty prefix
+    /// selects all.
     ///
-    /// Errors: `FILE_NOT_FOUND` for an app or an organisation that does not exist or is out of scope,
-    /// `STORE_UNAVAILABLE`.
+    /// Errors: `FILE_NOT_FOUND` for an app or an organisation that does not exist or is out of scope, and for a
+    /// glob in a folder without rows; `BAD_PATTERN` for a glob, `STORE_UNAVAILABLE`.
     pub fn select_prefix(&self, filter: &EntityFilter<'_>, prefix: &str) -> Result<EntitySelector, Error> {
         let mut selector = self.select_all(filter)?;
         if prefix.is_empty() {
@@ -97,7 +106,10 @@ impl EntityStore {
             }
         }
         selector.paths = PathSelection::Prefix(prefix.to_owned(), None);
-        Ok(selector)
+        if !SearchGlob::is_glob(prefix) || self.has_any(&selector)? {
+            return Ok(selector);
+        }
+        self.select_glob(selector, prefix)
     }
 
     /// Selects all rows that pass the filter, after checking that they are in scope.
@@ -177,6 +189,12 @@ impl EntitySelector {
             paths,
         })
     }
+}
+
+/// The error for a path at which there is no row.
+fn no_rows_at(path: &str) -> Error {
+    let hint = "name an entity, a folder, or a glob such as `*.py` or `src/**/*.rs`; without a path, all are searched";
+    nothing_at(path).hint(hint).with_next(NextCall::List { folder: String::new() })
 }
 
 /// Returns the smallest text after all texts with this prefix, in byte order; `None` if there is none.

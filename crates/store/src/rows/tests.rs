@@ -5,7 +5,7 @@ mod history;
 mod isolation;
 mod starts;
 
-use super::EntityStore;
+use super::{DefaultOwner, EntityStore};
 use crate::content::Content;
 use crate::history::{EditId, EditMeta, Entry, EntryKind, JournalRecord};
 use crate::outcome::WriteOutcome;
@@ -81,7 +81,15 @@ fn owner(entity: &Entity) -> EntityOwner {
 
 impl EntityStore {
     fn at(&self, entity: &Entity) -> RowLocation {
-        self.admit(entity, owner(entity)).unwrap()
+        self.at_or(entity, DefaultOwner::Closest)
+    }
+
+    fn at_or(&self, entity: &Entity, default_owner: DefaultOwner) -> RowLocation {
+        self.admit(entity, owner(entity), default_owner).unwrap()
+    }
+
+    fn refused(&self, entity: &Entity) -> Error {
+        self.admit(entity, owner(entity), DefaultOwner::Closest).unwrap_err()
     }
 
     /// Writes texts in one edit, each over the current one; `None` removes the row.

@@ -150,6 +150,10 @@ pub fn listing(fixture: &EntityFixture) {
     assert_eq!(listed("src/", 8), 8);
     assert_eq!(listed("src/none", 8), 0);
     assert_eq!(listed("src/%", 8), 0);
+    assert_eq!(listed("src/*.txt", 20), 5);
+    assert_eq!(listed("src/*.txt", 2), 2);
+    assert_eq!(listed("*.py", 20), 1);
+    assert_eq!(listed("*.rs", 20), 0);
     fixture.edit("src/b.txt", Edit::Remove, Expect::Anything).unwrap();
     assert_eq!(listed("src/", 20), 7);
 }

@@ -32,7 +32,7 @@ impl Services {
                     self.code_index.clear_poison();
                     return Ok(indexed);
                 }
-                Err(TryLockError::WouldBlock) if watch.cancelled() => return Err(cancelled()),
+                Err(TryLockError::WouldBlock) if watch.cancelled() => return Err(cancelled(watch)),
                 Err(TryLockError::WouldBlock) => std::thread::sleep(REFRESH_INTERVAL),
             }
         }
@@ -78,7 +78,7 @@ impl Services {
         });
         indexed.unsaved += done;
         if watch.cancelled() {
-            return Err(cancelled());
+            return Err(cancelled(watch));
         }
         self.save_index(indexed);
         Ok(())

@@ -41,7 +41,7 @@ impl Services {
         let clock = Clock::new(Instant::now() + TIMEOUT, &caller);
         let bounds = SearchBounds { most: MAX_FILES, largest: MAX_FILE_BYTES, clock: &clock };
         let file_list = self.store.files.survey(&self.store.files.with_prefix("")?, Hidden::Excluded, bounds);
-        if watch.cancelled() { Err(cancelled()) } else { Ok(WorkspaceFiles::new(file_list)) }
+        if watch.cancelled() { Err(cancelled(watch)) } else { Ok(WorkspaceFiles::new(file_list)) }
     }
 }
 

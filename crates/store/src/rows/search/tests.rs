@@ -5,7 +5,7 @@ use crate::content::Content;
 use crate::history::{EditMeta, EntryKind, JournalRecord};
 use crate::outcome::WriteOutcome;
 use crate::row_location::RowWrite;
-use crate::rows::EntityFilter;
+use crate::rows::{DefaultOwner, EntityFilter};
 use crate::search::{Clock, Finder, MatchReach, SearchClock};
 use crate::sql::rows::EntityDatabase;
 use crate::tenant::Tenant;
@@ -49,8 +49,8 @@ fn write(rows: &EntityStore, owner: EntityOwner, texts: &[(String, Vec<u8>)]) {
         app_id: None,
         organization_id: own.map(str::to_owned),
     };
-    let places: Vec<RowLocation> =
-        texts.iter().map(|(path, _)| rows.admit(&entity(path), owner).unwrap()).collect();
+    let place = |(path, _): &(String, _)| rows.admit(&entity(path), owner, DefaultOwner::Closest).unwrap();
+    let places: Vec<RowLocation> = texts.iter().map(place).collect();
     let write = |(place, (_, text)): (_, &'_ (String, Vec<u8>))| RowWrite {
         location: place,
         before: None,
@@ -196,11 +196,27 @@ fn rows_come_in_the_order_of_their_paths_within_reach() {
         ("a/x", 99, ":a/x.py", false),
         ("onl", 99, "", false),
         ("a\0", 99, "", false),
+        ("*.py", 99, ":a-b.py :a/x.py acme:a/y.py :b.py acme:b.py :c/[1].py", false),
+        ("*.py", 2, ":a-b.py :a/x.py", true),
+        ("a/*.py", 2, ":a/x.py acme:a/y.py", false),
+        ("a/**/*.ts", 99, "acme:a/b/z.ts", false),
+        ("*.rs", 99, "", false),
+        // The beginning of a path, not a glob.
+        ("c/[1", 99, ":c/[1].py", false),
     ] {
-        let (listed, is_cut) = acme.list(&acme.select_prefix(&workflows(), prefix).unwrap(), most).unwrap();
+        let selector = acme.select_prefix(&workflows(), prefix).unwrap();
+        let clock = Clock::new(Instant::now() + Duration::from_secs(600), &());
+        let (listed, is_cut) = acme.list(&selector, most, &clock).unwrap();
         let found_rows: Vec<String> = listed.iter().map(|row| row_name(&row.location)).collect();
         assert_eq!((found_rows.join(" ").as_str(), is_cut), (expected, more), "{prefix}");
         assert!(listed.iter().all(|row| (row.size, row.version) == (4, Version::hash(b"abc\n"))));
+        let (listed, is_cut) = acme.list(&selector, most, &Clock::new(Instant::now(), &())).unwrap();
+        assert!(listed.is_empty() && (is_cut || selector.is_empty()), "{prefix}: the time was up");
+    }
+    for (prefix, code) in
+        [("only/*.py", Code::FileNotFound), ("../*.py", Code::BadPattern), ("[a", Code::BadPattern)]
+    {
+        assert_eq!(acme.select_prefix(&workflows(), prefix).unwrap_err().code, code, "{prefix}");
     }
 }
 
@@ -212,12 +228,18 @@ fn an_index_spares_most_of_the_reading() {
         (0..40).map(|at| (format!("{at:02}.py"), format!("def f_{at:02}(): ...\n").into_bytes())).collect();
     write(&rows, EntityOwner::Organization, &texts);
     let selector = rows.select(&workflows(), None).unwrap();
-    for (pattern, most) in
-        [("f_17", 1), ("(?i)F_17", 1), ("f_1[0-9]", 40), (r"def .*17\(\)", 1), ("zzz", 0), ("e", 40)]
-    {
+    for (pattern, least, most) in [
+        ("f_17", 1, 1),
+        ("(?i)F_17", 1, 1),
+        ("f_1[0-9]", 10, 40),
+        (r"def .*17\(\)", 1, 1),
+        ("zzz", 0, 0),
+        // The control: it is in no index.
+        ("e", 40, 40),
+    ] {
         let (_, read) =
             count_matches(&rows, &selector, &SearchPattern::new(pattern, MatchReach::Line).unwrap());
-        assert!(read <= most, "{pattern}: {read} rows were read");
+        assert!((least..=most).contains(&read), "{pattern}: {read} rows were read");
     }
 }
 

@@ -68,6 +68,34 @@ fn a_workflow_without_an_organisation_is_ones_own_before_it_is_the_global_one() 
 }
 
 #[test]
+fn a_removed_workflow_is_the_closest_one_in_the_history() {
+    let fixture = Fixture::new();
+    let (own, other, global_rows) = (fixture.rows("one"), fixture.rows("other"), fixture.rows(""));
+    let any = fixture.workflow("a", None);
+    let found = |rows: &EntityStore, default_owner| rows.at_or(&any, default_owner).owner;
+    let organization = Some(fixture.name("one"));
+    let global = global_rows.at(&any);
+    global_rows.write(&global, "global");
+    let place = own.at(&fixture.workflow("a", Some("one")));
+    own.write(&place, "own");
+    for default_owner in [DefaultOwner::Closest, DefaultOwner::ClosestInHistory, DefaultOwner::LastChanged] {
+        assert_eq!(found(&own, default_owner), organization, "{default_owner:?}");
+        assert_eq!(found(&other, default_owner), None, "{default_owner:?}");
+    }
+    assert_eq!(found(&own, DefaultOwner::Global), None);
+    edit(own.write_all(&[(&place, None)], EntryKind::Edit).unwrap());
+    assert_eq!(found(&own, DefaultOwner::Closest), None);
+    assert_eq!(found(&own, DefaultOwner::ClosestInHistory), organization);
+    assert_eq!(found(&own, DefaultOwner::LastChanged), organization);
+    assert_eq!(found(&other, DefaultOwner::ClosestInHistory), None, "the history of others does not count");
+    edit(global_rows.write_all(&[(&global, None)], EntryKind::Edit).unwrap());
+    assert_eq!(found(&own, DefaultOwner::Closest), organization, "a new one is one's own");
+    assert_eq!(found(&own, DefaultOwner::ClosestInHistory), organization);
+    assert_eq!(found(&own, DefaultOwner::LastChanged), None, "the last edit removed the global one");
+    assert_eq!(found(&other, DefaultOwner::ClosestInHistory), None, "the removed global one");
+}
+
+#[test]
 fn another_organisation_is_refused_as_one_that_is_not_there() {
     let fixture = Fixture::new();
     let other = fixture.rows("other");
@@ -76,7 +104,7 @@ fn another_organisation_is_refused_as_one_that_is_not_there() {
         let rows = fixture.rows(tenant);
         let messages = ["other", "no such"].map(|organization| {
             let workflow = fixture.workflow("a", Some(organization));
-            let error = rows.admit(&workflow, EntityOwner::Organization).unwrap_err();
+            let error = rows.refused(&workflow);
             assert_eq!(error.code, Code::FileNotFound);
             format!("{error:?}").replace(organization, "it")
         });
@@ -93,7 +121,7 @@ fn an_apps_files_are_its_organisations() {
         fixture.database.add_app(&fixture.name(app), organization.as_deref())
     };
     let file = fixture.app_file("app", "src/a.ts");
-    assert_eq!(one.admit(&file, EntityOwner::App).unwrap_err().code, Code::FileNotFound);
+    assert_eq!(one.refused(&file).code, Code::FileNotFound);
     assert_eq!(add("app", Some("one")), Ok(Added::New));
     assert_eq!(add("app", Some("one")), Ok(Added::Existing));
     assert_eq!(add("free", None), Ok(Added::New));
@@ -108,7 +136,7 @@ fn an_apps_files_are_its_organisations() {
     assert_eq!(one.latest(&place).unwrap().unwrap().changes[0].entity.as_ref(), Some(&file));
     for rows in [&other, &global_rows] {
         let messages = ["app", "no such"].map(|app| {
-            let error = rows.admit(&fixture.app_file(app, "src/a.ts"), EntityOwner::App).unwrap_err();
+            let error = rows.refused(&fixture.app_file(app, "src/a.ts"));
             assert_eq!(error.code, Code::FileNotFound);
             format!("{error:?}").replace(&fixture.name(app), "it")
         });
@@ -193,12 +221,9 @@ fn an_id_that_is_none_is_refused_by_name() {
     let rows = fixture.rows("one");
     for id in ["", "a\n", &"x".repeat(129)] {
         let app = Entity { app_id: Some(id.to_owned()), ..entity("app_file", "a") };
-        assert_eq!(rows.admit(&app, EntityOwner::App).unwrap_err().field.as_deref(), Some("app_id"));
+        assert_eq!(rows.refused(&app).field.as_deref(), Some("app_id"));
         let of = Entity { organization_id: Some(id.to_owned()), ..entity("workflow", "a") };
-        assert_eq!(
-            rows.admit(&of, EntityOwner::Organization).unwrap_err().field.as_deref(),
-            Some("organization_id")
-        );
+        assert_eq!(rows.refused(&of).field.as_deref(), Some("organization_id"));
         assert_eq!(fixture.database.add_app(id, None).unwrap_err().field.as_deref(), Some("app_id"));
         assert_eq!(
             fixture.database.add_app("a", Some(id)).unwrap_err().field.as_deref(),

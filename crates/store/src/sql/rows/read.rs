@@ -69,6 +69,23 @@ impl EntityDatabase {
             .push(" ORDER BY organization DESC LIMIT 1");
         self.read(tenant, row)?.first().map(|row| row.get(0)).transpose()
     }
+
+    /// Returns the owners of the edits of this path in the history, that of the last edit first.
+    pub(crate) fn owners_in_history(
+        &self,
+        tenant: &Tenant,
+        kind: &str,
+        path: &str,
+    ) -> Result<Vec<String>, EntityStoreError> {
+        let owners = UnboundStatement::new("SELECT organization FROM changes")
+            .in_scope(tenant, "organization")
+            .push(" AND kind = ")
+            .bind(kind)
+            .push(" AND app = '' AND path = ")
+            .bind(path)
+            .push(" GROUP BY organization ORDER BY MAX(at) DESC, organization DESC");
+        self.read(tenant, owners)?.iter().map(|row| row.get(0)).collect()
+    }
 }
 
 /// Selects the row with this key, with its text if that has at most `limit` bytes.

@@ -17,5 +17,6 @@ fn a_new_database_has_no_row() {
         assert!(database.row(&tenant, key, 10).unwrap().is_none());
         assert_eq!(database.owner_of_app(&tenant, "a"), Ok(None));
         assert_eq!(database.owner_of_path(&tenant, "workflow", "a"), Ok(None));
+        assert_eq!(database.owners_in_history(&tenant, "workflow", "a"), Ok(Vec::new()));
     }
 }
