@@ -57,16 +57,17 @@ const LIMITS_HELP: &str = "The caches of a workspace take at most 10 GiB, and al
 /// Lists the caches or runs the subcommand.
 pub(super) fn run(args: CacheArgs) -> Result<ExitCode, Error> {
     let caches = Caches::for_user();
-    match args.command {
-        None => show(&caches, args.output.format),
+    let (result, format) = match args.command {
+        None => (show(&caches, args.output.format), args.output.format),
         Some(CacheCommand::Clear { workspace, all, output }) => {
             let selection = match all {
-                true => CacheSelection::All,
-                false => CacheSelection::Workspace(root(workspace.as_deref())?),
+                true => Ok(CacheSelection::All),
+                false => root(workspace.as_deref()).map(CacheSelection::Workspace),
             };
-            clear(&caches, &selection, output.format)
+            (selection.and_then(|selection| clear(&caches, &selection, output.format)), output.format)
         }
-    }
+    };
+    result.or_else(|error| format.print_error(error))
 }
 
 fn show(caches: &Caches, format: OutputFormat) -> Result<ExitCode, Error> {

@@ -6,7 +6,7 @@ use super::excerpt::Excerpt;
 use super::output_format::OutputFormat;
 use super::verbosity::Verbosity;
 use super::{paint, show};
-use lockgate_engine::Report;
+use lockgate_engine::{Report, Status};
 use lockgate_error::{Code, Confirmation, Error, ErrorFamily};
 use lockgate_mcp::answer::{self, Answer, Forms, ResponseOptions, RevertedEdit};
 use lockgate_protocol::Response;
@@ -28,21 +28,46 @@ impl CommandOutcome {
 
     /// Prints the answer as JSON or text and returns the exit code.
     ///
-    /// Errors: `IO_FAILED` when standard output fails.
+    /// Errors: `IO_FAILED` when standard output fails and nothing was written. An edit that was written is not reported as
+    /// rejected: sent again, it could be made twice.
     pub(super) fn print(
         &self,
         options: ResponseOptions,
         format: OutputFormat,
         verbosity: Verbosity,
     ) -> Result<ExitCode, Error> {
-        match format {
-            OutputFormat::Json => {
-                paint::print_bytes(format!("{}\n", self.answer(&options).json).as_bytes())?;
+        let printed = match format {
+            OutputFormat::Json => paint::print_bytes(format!("{}\n", self.answer(&options).json).as_bytes()),
+            OutputFormat::Text if verbosity == Verbosity::Quiet && self.is_success() => Ok(()),
+            OutputFormat::Text => self.show(options, verbosity),
+        };
+        match printed.map_err(|error| (self.unprinted(&error), error)) {
+            Ok(()) => Ok(self.exit_code()),
+            Err((Some(message), error)) => {
+                paint::print_error(&message);
+                Ok(ExitCode::from(error.code.family().exit_code()))
             }
-            OutputFormat::Text if verbosity == Verbosity::Quiet && self.is_success() => {}
-            OutputFormat::Text => self.show(options, verbosity)?,
+            Err((None, error)) => Err(error),
         }
-        Ok(self.exit_code())
+    }
+
+    /// Renders the failure to print the report of an edit that was written; `None` if none was.
+    fn unprinted(&self, error: &Error) -> Option<String> {
+        let mut written = self.reports().ok()?.iter().filter(|report| report.status == Status::Written);
+        let id = written.next()?.edit_id;
+        let (edit, look) = match id {
+            Some(id) => (format!("edit {id}"), format!("`lockgate show {id}` shows the edit")),
+            None => ("the edit".to_owned(), "read the file".to_owned()),
+        };
+        let message = format!(
+            "{}: {edit} was written, but not its report: {}",
+            error.code.name(),
+            paint::visible(&error.message)
+        );
+        let hint = format!("do not send the request again; {look}");
+        Some(
+            paint::labelled(paint::REJECTED, "error", message) + &paint::labelled(paint::LABEL, "hint", hint),
+        )
     }
 
     /// Prints an error to standard error and a report to standard output.

@@ -1,6 +1,12 @@
 //! The format in which a command prints its result.
 
+use std::process::ExitCode;
+
 use clap::builder::{BoolValueParser, MapValueParser, TypedValueParser as _, ValueParserFactory};
+use serde_json::{Value, json};
+
+use super::paint;
+use lockgate_error::Error;
 
 /// The format in which a command prints its result: the value of the flag `--json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,6 +15,31 @@ pub(super) enum OutputFormat {
     Text,
     /// For programs.
     Json,
+}
+
+impl OutputFormat {
+    /// Prints the error of a command as JSON, and returns the exit code of its family.
+    ///
+    /// Errors: `error` itself, which is still to be printed, if the format is text; `IO_FAILED` when standard output fails.
+    pub(super) fn print_error(self, error: Error) -> Result<ExitCode, Error> {
+        match self {
+            OutputFormat::Text => Err(error),
+            OutputFormat::Json => {
+                paint::print_bytes(format!("{}\n", error_json(&error)).as_bytes())?;
+                Ok(ExitCode::from(error.code.family().exit_code()))
+            }
+        }
+    }
+}
+
+/// Renders the error of a command that has written nothing.
+pub(super) fn error_json(error: &Error) -> Value {
+    let mut fields = json!({"success": false, "status": "refused", "code": error.code.name(),
+        "message": error.message, "hint": error.next_step()});
+    if let (Some(fields), Some(field)) = (fields.as_object_mut(), error.field_path()) {
+        fields.insert("field".to_owned(), field.into());
+    }
+    fields
 }
 
 impl ValueParserFactory for OutputFormat {

@@ -49,9 +49,9 @@ fn body(edit: &EditResponse, excerpts: &[Excerpt], verbosity: Verbosity) -> Stri
         text += &labelled(LABEL, "line", format!("{}: {}", place.line, visible(&place.preview)));
     }
     text += &edit.best.as_ref().map(nearest_lines).unwrap_or_default();
-    if let Some(FileChangesSince { version, diff }) = &edit.since {
+    if let Some(FileChangesSince { noun, version, diff }) = &edit.since {
         text += &diff.as_deref().map(self::diff).unwrap_or_default();
-        text += &labelled(LABEL, "since", format!("the file has version {version} now"));
+        text += &labelled(LABEL, "since", format!("the {noun} has version {version} now"));
     }
     for warning in edit.unreported() {
         text += &labelled(WARNING, "warning", visible(&warning.text));

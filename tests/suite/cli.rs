@@ -106,6 +106,32 @@ fn a_full_disk_behind_standard_output_is_a_failure() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("IO_FAILED"), "{output:?}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn an_edit_whose_report_cannot_be_printed_is_not_reported_as_refused() {
+    let root = project();
+    let private = tempfile::tempdir().unwrap();
+    let into_full = |arguments: &[&str]| {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = lockgate(private.path());
+        let output = command.args(arguments).current_dir(root.path()).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(i32::from(ErrorFamily::System.exit_code())), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let insert = ["edit", "--path", "app.py", "--at-line", "1", "--new-content", "import os\n"];
+    for arguments in [&insert[..], &["undo"], &["redo", "--json"]] {
+        let error = into_full(arguments);
+        let id = error.split_once("edit ").and_then(|(_, rest)| rest.split_once(' ')).unwrap().0;
+        assert!(error.contains(&format!("IO_FAILED: edit {id} was written, but not its report")), "{error}");
+        assert!(error.contains(&format!("do not send the request again; `lockgate show {id}`")), "{error}");
+        assert!(!error.contains("refused"), "{error}");
+    }
+    assert_eq!(text(root.path()), format!("import os\n{PYTHON}"));
+    let error = into_full(&[&insert[..], &["--mode", "verify_only"]].concat());
+    assert!(error.contains("IO_FAILED: cannot write to standard output"), "{error}");
+    assert_eq!(text(root.path()), format!("import os\n{PYTHON}"));
+}
+
 #[test]
 fn usage_errors_and_help_end_as_clap_has_them() {
     let root = project();

@@ -13,8 +13,10 @@ pub(super) enum GateError {
     Partial(&'static str),
     /// The gate did not run, because its program is not trusted.
     Withheld(String),
-    /// The program of the gate is not available on this machine.
+    /// The gate cannot check the draft, for this reason.
     Unavailable(String),
+    /// The program of the gate is not on this machine; where it was looked for.
+    NoProgram(String),
     /// The program cannot check the file in this project as it is; the reason, with the next step if there is one.
     Unready(String),
     /// The draft adds a comment that switches the program off for the file.
@@ -39,7 +41,7 @@ impl GateError {
     /// Adds the text that the error is about, if it is not the draft: `on its canary`.
     pub(super) fn with_context(self, text: &str) -> GateError {
         match self {
-            GateError::Unavailable(why) | GateError::WeakIsolation(why) => {
+            GateError::Unavailable(why) | GateError::NoProgram(why) | GateError::WeakIsolation(why) => {
                 GateError::Unavailable(format!("on {text}: {why}"))
             }
             GateError::Unready(why) => GateError::Unready(format!("on {text}: {why}")),
@@ -65,6 +67,7 @@ impl GateError {
             GateError::Partial(why) => (Outcome::Skipped, why),
             GateError::SwitchedOff => (Outcome::Skipped, SWITCHED_OFF),
             GateError::Unavailable(why)
+            | GateError::NoProgram(why)
             | GateError::Unready(why)
             | GateError::WeakIsolation(why)
             | GateError::Unreachable(why) => (Outcome::Unavailable, why),
@@ -79,6 +82,7 @@ impl GateError {
     /// Returns the reason of the run.
     pub(super) fn reason(&self) -> RunReason {
         match self {
+            GateError::NoProgram(_) => RunReason::NoProgram,
             GateError::Template => RunReason::Template,
             GateError::WeakIsolation(_) => RunReason::WeakIsolation,
             GateError::Unready(_) | GateError::SwitchedOff => RunReason::Project,
@@ -100,6 +104,7 @@ impl GateError {
             GateError::Skipped(_) | GateError::Partial(_) | GateError::Halted(Halt::Cancelled) => false,
             GateError::Withheld(_)
             | GateError::Unavailable(_)
+            | GateError::NoProgram(_)
             | GateError::Unready(_)
             | GateError::SwitchedOff
             | GateError::Template
@@ -152,6 +157,7 @@ mod tests {
     fn a_reason_is_that_of_the_draft() {
         let why = || "why".to_owned();
         for (error, reason) in [
+            (GateError::NoProgram(why()), RunReason::NoProgram),
             (GateError::Template, RunReason::Template),
             (GateError::WeakIsolation(why()), RunReason::WeakIsolation),
             (GateError::TimedOut(why()), RunReason::TimeLimit),

@@ -47,6 +47,8 @@ pub enum RunReason {
     /// The outcome tells the reason.
     #[default]
     Outcome,
+    /// The program is not on this machine.
+    NoProgram,
     /// The text is a template, which is not parsed.
     Template,
     /// The policy requires a stronger isolation than this machine has.

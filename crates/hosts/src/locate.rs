@@ -82,7 +82,7 @@ fn block(search: String, replace: String, occurrences: Occurrences) -> BlockFiel
     }
 }
 
-/// Returns the edit of one chunk; a header narrows the lines to search.
+/// Returns the edit of one chunk. A header narrows the lines to search, and so does the mark that the chunk ends the file.
 fn chunk_edit(buffer: &Buffer, chunk: &Chunk) -> Result<Edit, Error> {
     let header = chunk.header.as_deref().map(|header| header_line(buffer, header)).transpose()?;
     let quoted: Vec<&str> = chunk.old().collect();
@@ -92,8 +92,15 @@ fn chunk_edit(buffer: &Buffer, chunk: &Chunk) -> Result<Edit, Error> {
         let insertion = Insertion { at_line: Insertion::END, content: new, expect: None, names };
         return Ok(Edit::Insert(vec![insertion]));
     }
+    let count = buffer.lines().count();
+    let first = if chunk.at_end && quoted.len() <= count {
+        let last_place = count - quoted.len() + 1;
+        Some(header.map_or(last_place, |header| header.max(last_place)))
+    } else {
+        header
+    };
     let is_blank = |line: &&str| line.trim().is_empty();
-    let exact_places = || places(buffer, header.unwrap_or(1), &quoted);
+    let exact_places = || places(buffer, first.unwrap_or(1), &quoted);
     if quoted.iter().all(is_blank) {
         return blank_edit(&exact_places(), quoted.len(), new);
     }
@@ -101,7 +108,7 @@ fn chunk_edit(buffer: &Buffer, chunk: &Chunk) -> Result<Edit, Error> {
     let below_blank = quoted.first().is_some_and(is_blank).then(exact_places);
     let (start, end) = match below_blank.as_deref() {
         Some([line]) => (Some(*line), Some(line + quoted.len() - 1)),
-        Some(_) | None => (header, None),
+        Some(_) | None => (first, None),
     };
     let search = quoted.iter().flat_map(|line| [*line, "\n"]).collect();
     let number = |line: Option<usize>| line.and_then(|line| i64::try_from(line).ok());
@@ -209,6 +216,23 @@ mod tests {
             ("a\n\n\nb\n", Code::AmbiguousMatch),
         ] {
             assert_eq!(updated(text, "@@\n-\n+x").unwrap_err().code, code, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_chunk_that_ends_the_file_is_looked_for_there() {
+        let end = "*** End of File";
+        for (text, chunk, after) in [
+            ("x\ny\nx\n", "-x\n+X", "x\ny\nX\n"),
+            ("a\nx\n\na\nx\n", " a\n-x\n+X", "a\nx\n\na\nX\n"),
+            ("a\n\nb\n\n", "-\n+x", "a\n\nb\nx\n"),
+        ] {
+            assert_eq!(updated(text, &format!("@@\n{chunk}\n{end}")).unwrap(), after, "{text:?}");
+        }
+        for (text, chunk) in [("x\ny\n", "@@\n-x\n+X"), ("a\nx\ny\n", "@@ a\n-x\n+X")] {
+            assert!(updated(text, chunk).is_ok(), "the control: {text:?}");
+            let error = updated(text, &format!("{chunk}\n{end}")).unwrap_err();
+            assert_eq!(error.code, Code::MatchNotFound, "{text:?}");
         }
     }
 

@@ -7,6 +7,8 @@
 
 use std::fmt;
 
+use lockgate_error::{Code, Error};
+
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
 const ADD: &str = "*** Add File: ";
@@ -109,6 +111,41 @@ impl Patch {
             files.push(reader.file(line.trim())?);
         }
         if files.is_empty() { Err("the patch changes no file".to_owned()) } else { Ok(Patch { files }) }
+    }
+
+    /// Joins the updates of each file, which then all refer to its text before the patch.
+    ///
+    /// Errors: `INVALID_INPUT` for a file with several sections of which one adds, deletes or moves it.
+    pub fn with_joined_updates(self) -> Result<Patch, Error> {
+        let mut files: Vec<FilePatch> = Vec::new();
+        for FilePatch { path, change } in self.files {
+            let known = files.iter_mut().find(|known| known.path == path).map(|known| &mut known.change);
+            match (known, change) {
+                (
+                    Some(PatchChange::Update { move_to: None, chunks }),
+                    PatchChange::Update { move_to: None, chunks: more },
+                ) => chunks.extend(more),
+                (_, change) => files.push(FilePatch { path, change }),
+            }
+        }
+        let patch = Patch { files };
+        match patch.repeated_path() {
+            None => Ok(patch),
+            Some(path) => {
+                let message =
+                    format!("the patch has several sections for {path}, and not all of them are updates");
+                let hint =
+                    "give one section for each file: `*** Add File` also replaces the whole text of a file";
+                Err(Error::new(Code::InvalidInput, message).hint(hint))
+            }
+        }
+    }
+
+    /// Returns a path that the patch names twice.
+    fn repeated_path(&self) -> Option<&str> {
+        let paths = self.paths();
+        let is_repeated = |(at, path): &(usize, &&str)| paths.iter().take(*at).any(|known| known == *path);
+        paths.iter().enumerate().find(is_repeated).map(|(_, path)| *path)
     }
 
     /// Returns the paths that the patch names, in its order.
@@ -332,6 +369,33 @@ mod tests {
         assert_eq!(patch.to_string(), TEXT);
         assert_eq!(Patch::parse(&format!("<<'EOF'\n{TEXT}\nEOF\n")).unwrap(), patch);
         assert_eq!(Patch::parse(&format!("\n  {TEXT}  \n\n")).unwrap(), patch);
+    }
+
+    #[test]
+    fn the_updates_of_a_file_are_joined() {
+        let parse = |sections: &str| {
+            let text = format!("*** Begin Patch\n{sections}*** End Patch");
+            Patch::parse(&text).unwrap().with_joined_updates().map_err(|error| error.message)
+        };
+        let update = |path: &str, line: &str| format!("*** Update File: {path}\n@@\n-{line}\n+new\n");
+        let joined = parse(&[update("a", "1"), update("b", "2"), update("a", "3")].concat()).unwrap();
+        assert_eq!(joined.paths(), ["a", "b"]);
+        let PatchChange::Update { chunks, .. } = &joined.files[0].change else { panic!("{joined}") };
+        assert_eq!(chunks.iter().flat_map(Chunk::old).collect::<Vec<_>>(), ["1", "3"]);
+        let moved = update("a", "1").replace("@@", "*** Move to: b\n@@");
+        let (add, delete) = ("*** Add File: a\n+x\n".to_owned(), "*** Delete File: a\n".to_owned());
+        for (sections, path) in [
+            ([&delete, &add], "a"),
+            ([&add, &update("a", "1")], "a"),
+            ([&update("a", "1"), &delete], "a"),
+            ([&update("a", "1"), &moved], "a"),
+            ([&moved, &update("b", "1")], "b"),
+        ] {
+            let error = parse(&sections.map(String::as_str).concat()).unwrap_err();
+            let message =
+                format!("the patch has several sections for {path}, and not all of them are updates");
+            assert_eq!(error, message);
+        }
     }
 
     #[test]

@@ -254,7 +254,12 @@ pub fn rejection(error: &Error, path: &str, call: Option<HostCallForm>) -> Strin
         None => ToolProfile::PLAIN,
     };
     let current_call = call.map(|call| {
-        Arc::new(ToolCall { tool: call.tool, arguments: call.arguments, schema: Default::default })
+        Arc::new(ToolCall {
+            tool: call.tool,
+            arguments: call.arguments,
+            schema: Default::default,
+            check: |_| Ok(()),
+        })
     });
     let options = ResponseOptions {
         limit: 3500,

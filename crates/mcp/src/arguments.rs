@@ -3,13 +3,16 @@
 //!
 //! Differences between clients are accepted where the meaning is clear: `null` counts as absent, an array or object
 //! may be a string of JSON, and `3.0` is read as 3. Everything else outside the schema is rejected.
+//!
+//! Invariant: a rejection proposes another field or value only if no other can be meant, because a call that is sent as
+//! proposed may write. A name that only resembles the given one is a question in the message.
 
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value};
 
 use lockgate_error::{Code, Error, FieldValue, NextCall};
-use lockgate_text::nearest;
+use lockgate_text::{is_misspelling, nearest, nearest_all};
 
 /// The largest integer below which a floating-point JSON number is exact.
 const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
@@ -18,12 +21,15 @@ const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 const MAX_QUOTED_CHARS: usize = 40;
 
 /// Names of one meaning, as the tools of this and of other servers have them.
-const SYNONYMS: [&[&str]; 5] = [
+const SYNONYMS: [&[&str]; 8] = [
     &["path", "file_path", "target_file", "path_prefix", "filepath", "filename", "file"],
     &["old_string", "search_context", "old_str", "old_text"],
     &["new_string", "new_content", "new_str", "new_text"],
     &["pattern", "query"],
     &["edits", "files", "changes"],
+    &["replace", "replacement"],
+    &["search_flags", "flags"],
+    &["expected_version", "version"],
 ];
 
 /// Reads a tool's arguments.
@@ -37,13 +43,6 @@ pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: JsonObject) -> 
         let start: String = message.chars().take(4 * MAX_QUOTED_CHARS).collect();
         invalid(&path, format!("`{path}`: {start}"))
     })
-}
-
-/// Checks a tool's arguments against its schema.
-///
-/// Errors: those of [`read`], except for those of the wire struct.
-pub fn check(schema: &JsonObject, arguments: JsonObject) -> Result<(), Error> {
-    fit_object(schema, arguments, "").map(drop)
 }
 
 /// Returns the value as an integer: any `i64`, or a whole floating-point number that is exact.
@@ -78,11 +77,13 @@ fn fit(schema: &Value, value: Value, path: &str) -> Result<Value, Error> {
 fn fit_object(schema: &JsonObject, object: JsonObject, path: &str) -> Result<JsonObject, Error> {
     let none = JsonObject::new();
     let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    let required: Vec<&str> = required.filter_map(Value::as_str).collect();
     let mut fitted = JsonObject::new();
     for (name, value) in object {
         let within = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
         match known.get(&name) {
-            None => return Err(unknown_field(known, &name, &within)),
+            None => return Err(unknown_field(known, &required, &name, &within)),
             Some(_) if value.is_null() => {}
             Some(schema) => {
                 let value = fit(schema, value, &within)?;
@@ -90,8 +91,6 @@ fn fit_object(schema: &JsonObject, object: JsonObject, path: &str) -> Result<Jso
             }
         }
     }
-    let required =
-        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     match required.into_iter().find(|name| !fitted.contains_key(*name)) {
         None => Ok(fitted),
         Some(name) => {
@@ -121,22 +120,42 @@ fn fit_name(schema: &JsonObject, text: String, path: &str) -> Result<Value, Erro
     if names.contains(&text.as_str()) {
         return Ok(Value::String(text));
     }
-    let next = nearest(&text, names.iter().copied())
+    // A value that is only part of another one may stand for less: `replace` for `replace_all`.
+    let next = misspelt(&text, &names)
         .map(|name| NextCall::Correct { field: path.to_owned(), value: FieldValue::Text(name.to_owned()) });
     let found = quoted(&Value::String(text));
     let message = format!("`{path}` must be one of {}, found {found}", names.join(", "));
     Err(invalid(path, message).with_next_if(next))
 }
 
-fn unknown_field(known: &JsonObject, name: &str, path: &str) -> Error {
+fn unknown_field(known: &JsonObject, required: &[&str], name: &str, path: &str) -> Error {
     let names: Vec<&str> = known.keys().map(String::as_str).collect();
     let shown: String = path.chars().take(2 * MAX_QUOTED_CHARS).collect();
-    let suggestion = nearest(name, names.iter().copied()).or_else(|| synonym(name, &names));
-    let meant = suggestion.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-    let error = Error::new(Code::InvalidInput, format!("unknown field `{shown}`{meant}"));
+    let meant = misspelt(name, &names).or_else(|| synonym(name, &names));
+    let similar =
+        meant.or_else(|| nearest(name, names.iter().copied().filter(|known| resembles(name, known))));
+    // No call is possible without a required field. A name with more words may mean something else: `append_content`.
+    let is_required = |similar: &&str| required.contains(similar) && similar.contains(name);
+    let meant = meant.or_else(|| similar.filter(is_required));
+    let question = similar.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    let error = Error::new(Code::InvalidInput, format!("unknown field `{shown}`{question}"));
     let error = if shown == path { error.named_field(path) } else { error.field(path) };
-    let next = suggestion.map(|name| NextCall::Rename { field: path.to_owned(), name: name.to_owned() });
+    let next = meant.map(|name| NextCall::Rename { field: path.to_owned(), name: name.to_owned() });
     error.with_next_if(next).hint(format!("known fields here: {}", names.join(", ")))
+}
+
+/// Returns the known name that is misspelt as this one, unless several are equally near.
+fn misspelt<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let nearest = nearest_all(name, known.iter().copied().filter(|known| is_misspelling(name, known)));
+    match nearest.as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    }
+}
+
+/// Returns false for two names of several words that have only some of these in common, as `after_line` and `at_line`.
+fn resembles(name: &str, known: &str) -> bool {
+    !(name.contains('_') && known.contains('_')) || name.contains(known) || known.contains(name)
 }
 
 /// Returns the known name that means the same as another one.
@@ -287,6 +306,51 @@ mod tests {
         }
         let nested = json!({"path": "a", "parts": [{"lin": 1}]});
         assert_rejected(nested, "parts[0].lin", "unknown field `parts[0].lin`; did you mean `line`?");
+    }
+
+    #[test]
+    fn only_a_field_that_is_certainly_meant_is_proposed() {
+        let schema = rmcp::object!({
+            "properties": {"path": {}, "at_line": {}, "new_content": {}, "replace_all": {}, "content_type": {}},
+            "required": ["at_line", "new_content"],
+        });
+        for (given, proposed, question) in [
+            ("new_contnet", Some("new_content"), Some("new_content")),
+            ("atLine", Some("at_line"), Some("at_line")),
+            ("file_path", Some("path"), Some("path")),
+            ("at", None, None),
+            ("content", Some("new_content"), Some("new_content")),
+            ("append_new_content", None, Some("new_content")),
+            ("replace", None, Some("replace_all")),
+            ("after_line", None, None),
+        ] {
+            let arguments = [(given.to_owned(), json!("x"))].into_iter().collect();
+            let error = fit_object(&schema, arguments, "").unwrap_err();
+            let question = question.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+            assert_eq!(error.message, format!("unknown field `{given}`{question}"));
+            let rename = |name: &str| NextCall::Rename { field: given.to_owned(), name: name.to_owned() };
+            assert_eq!(error.next.as_deref(), proposed.map(rename).as_ref(), "{given}");
+        }
+    }
+
+    #[test]
+    fn only_a_misspelt_value_is_proposed() {
+        let schema = json!({"type": "string", "enum": ["single_match", "replace_all", "overwrite_file"]});
+        for (given, proposed) in [
+            ("replace_al", Some("replace_all")),
+            ("SingleMatch", Some("single_match")),
+            ("overwrite-file", Some("overwrite_file")),
+            ("replace", None),
+            ("overwrite", None),
+            ("match", None),
+        ] {
+            let error = fit(&schema, json!(given), "strategy").unwrap_err();
+            let correct = |name: &str| NextCall::Correct {
+                field: "strategy".to_owned(),
+                value: FieldValue::Text(name.to_owned()),
+            };
+            assert_eq!(error.next.as_deref(), proposed.map(correct).as_ref(), "{given}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::results::{FindingCounts, GateTotals, LocatedFinding, Results};
+use crate::cli::output_format::error_json;
 use lockgate_engine::CheckBase;
 use lockgate_error::Error;
 
@@ -33,9 +34,7 @@ pub(super) fn document(results: &Results) -> String {
 
 /// Renders a rejection as a document.
 pub(super) fn render_error(error: &Error) -> String {
-    let document = json!({"success": false, "status": "refused", "code": error.code.name(),
-        "message": error.message, "hint": error.next_step(), "field": error.field_path()});
-    format!("{}\n", without_nulls(document))
+    format!("{}\n", error_json(error))
 }
 
 fn base(base: &CheckBase) -> Value {

@@ -23,7 +23,7 @@ use clap::ValueEnum;
 use self::results::Results;
 use super::async_work::work;
 use super::paint;
-use super::roots::{Roots, TrustArgs};
+use super::roots::{CommandRoots, Roots, TrustArgs};
 use super::verbosity::Verbosity;
 use lockgate_engine::AuditTarget;
 use lockgate_error::{Code, Error, ErrorFamily};
@@ -84,8 +84,10 @@ enum Format {
 pub(super) fn run(args: CheckArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
     let CheckArgs { roots, trust, paths, base, requests, format, statistics, sarif } = args;
     let paths_given = !paths.is_empty();
-    // A name that is not UTF-8 cannot be checked.
-    let (paths, unreadable) = texts(paths);
+    let (paths, unreadable) = match texts(&roots, paths) {
+        Ok(both) => both,
+        Err(error) => return print_error(error, format, sarif),
+    };
     let results = if requests.is_empty() {
         let subjects = AuditTarget { paths: paths_given.then_some(paths), base };
         let progress = progress::CheckProgress::new();
@@ -123,15 +125,27 @@ pub(super) fn run(args: CheckArgs, verbosity: Verbosity) -> Result<ExitCode, Err
     }
 }
 
-fn texts(paths: Vec<OsString>) -> (Vec<String>, Vec<String>) {
+/// Returns the paths that are UTF-8, and the others, which cannot be checked, in a readable form.
+///
+/// Errors: `FILE_NOT_FOUND` for one of the others that does not exist, and those of the roots.
+fn texts(roots: &Roots, paths: Vec<OsString>) -> Result<(Vec<String>, Vec<String>), Error> {
     let (mut texts, mut unreadable) = (Vec::new(), Vec::new());
     for path in paths {
         match path.into_string() {
             Ok(text) => texts.push(text),
-            Err(other) => unreadable.push(other.to_string_lossy().into_owned()),
+            Err(other) => {
+                let shown = other.to_string_lossy().into_owned();
+                let CommandRoots { roots, base } = roots.resolve()?;
+                let folder = roots.first().map(|root| root.join(base)).unwrap_or_default();
+                if std::fs::symlink_metadata(folder.join(&other)).is_err() {
+                    return Err(Error::new(Code::FileNotFound, format!("{shown} does not exist"))
+                        .hint("name an existing file or folder"));
+                }
+                unreadable.push(shown);
+            }
         }
     }
-    (texts, unreadable)
+    Ok((texts, unreadable))
 }
 
 fn print_results(results: &Results, format: Format, verbosity: Verbosity) -> Result<(), Error> {

@@ -8,6 +8,13 @@ use serde_json::{Map, Value, json};
 
 use lockgate_error::{Code, Error};
 
+/// The arguments that exclude those of an edit of lines. `requires` alone does not: it has no effect beside an argument
+/// that excludes the required one.
+const NOT_LINES: [&str; 5] = ["file", "patch", "content", "content_from", "search"];
+
+/// The arguments that exclude those of a search.
+const NOT_SEARCH: [&str; 5] = ["file", "patch", "content", "content_from", "new_content"];
+
 /// The flags that describe one edit of one file.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Request as flags")]
@@ -30,28 +37,31 @@ pub(super) struct EditFlags {
     #[arg(conflicts_with_all = ["file", "patch", "content", "content_from"])]
     lines: Option<(i64, i64)>,
     /// Line before which --new-content is inserted; the number of lines plus 1 appends
-    #[arg(long, value_name = "N", group = "place", requires = "new_content")]
+    #[arg(long, value_name = "N", group = "place", requires = "new_content", conflicts_with_all = NOT_LINES)]
     at_line: Option<i64>,
     /// Expected text at --lines or --at-line; the edit is rejected if it differs
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "new_content")]
+    #[arg(conflicts_with_all = NOT_LINES)]
     expect: Option<String>,
     /// Text to find
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "replace")]
     search: Option<String>,
     /// Replacement for the text of --search
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "search")]
+    #[arg(conflicts_with_all = NOT_SEARCH)]
     replace: Option<String>,
     /// Treats --search as a pattern of Python's `re`
-    #[arg(long, requires = "search")]
+    #[arg(long, requires = "search", conflicts_with_all = NOT_SEARCH)]
     regex: bool,
     /// Maximum number of replacements
     #[arg(long, value_name = "N", requires = "search", allow_negative_numbers = true)]
+    #[arg(conflicts_with_all = NOT_SEARCH)]
     count: Option<i64>,
     /// Flags of the pattern: names as in `I|M`, or Python's integer
-    #[arg(long, value_name = "FLAGS", requires = "regex")]
+    #[arg(long, value_name = "FLAGS", requires = "regex", conflicts_with_all = NOT_SEARCH)]
     flags: Option<String>,
     /// Symbol to search in, such as `Class.method`
-    #[arg(long, value_name = "SYMBOL", requires = "search")]
+    #[arg(long, value_name = "SYMBOL", requires = "search", conflicts_with_all = NOT_SEARCH)]
     within: Option<String>,
     /// Version that the edit is for; the edit is rejected if the edited text changed since
     #[arg(long, value_name = "VERSION", conflicts_with_all = ["file", "patch"])]
@@ -196,6 +206,39 @@ mod tests {
         for (mut arguments, expected) in cases {
             arguments.extend(["--path", "p"]);
             assert_eq!(object(&arguments).unwrap(), expected, "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn a_flag_without_effect_is_refused() {
+        use clap::error::ErrorKind::ArgumentConflict;
+        let modes: [(&str, &[&str]); 7] = [
+            ("file", &["--file", "f"]),
+            ("patch", &["--patch", "f"]),
+            ("content", &["--path", "p", "--content", "x"]),
+            ("content_from", &["--path", "p", "--content-from", "f"]),
+            ("lines", &["--path", "p", "--lines", "1-2", "--new-content", "x"]),
+            ("at_line", &["--path", "p", "--at-line", "1", "--new-content", "x"]),
+            ("search", &["--path", "p", "--search", "a", "--replace", "b"]),
+        ];
+        let flags: [(&[&str], &[&str]); 7] = [
+            (&["--expect", "x"], &["lines", "at_line"]),
+            (&["--at-line", "1"], &["at_line"]),
+            (&["--replace", "b"], &["search"]),
+            (&["--regex", "--flags", "I"], &["search"]),
+            (&["--count", "1"], &["search"]),
+            (&["--within", "f"], &["search"]),
+            (&["--lines", "1-2"], &["lines", "search"]),
+        ];
+        for (mode, edit) in modes {
+            for (flag, allowed) in flags {
+                let is_there = flag.first().is_some_and(|flag| edit.contains(flag));
+                let added: &[&str] = if is_there { &[] } else { flag };
+                let arguments = [&["edit"], edit, added].concat();
+                let kind = Line::try_parse_from(arguments).map(drop).map_err(|error| error.kind());
+                let expected = if allowed.contains(&mode) { Ok(()) } else { Err(ArgumentConflict) };
+                assert_eq!(kind, expected, "{flag:?} with {mode}");
+            }
         }
     }
 

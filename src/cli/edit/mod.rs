@@ -93,9 +93,10 @@ fn apply(
 ) -> (CommandOutcome, ResponseOptions) {
     let tool = tool_of(&arguments);
     let path = arguments.get("path").and_then(Value::as_str).map(str::to_owned);
-    let again = arguments
-        .contains_key("search")
-        .then(|| Arc::new(ToolCall { tool: tool.name, arguments: arguments.clone(), schema: tool.schema }));
+    let again = arguments.contains_key("search").then(|| {
+        let (arguments, schema, check) = (arguments.clone(), tool.schema, tool.check);
+        Arc::new(ToolCall { tool: tool.name, arguments, schema, check })
+    });
     let offers = CallOffers { current_call: again, ..CallOffers::default() };
     match (tool.parse)(arguments)
         .map(|call| call.with_author(&Author { confirmation_id: agreed, ..author("edit") }))

@@ -30,12 +30,13 @@ pub(super) struct RequestSource {
 impl RequestSource {
     /// Returns the patch, if the request is one, and the mode.
     ///
-    /// Errors: `INVALID_INPUT` when a file cannot be read or is not a patch.
+    /// Errors: `INVALID_INPUT` when a file cannot be read or is not a patch, and those of joining its sections.
     pub(super) fn patch(&self) -> Result<Option<(Patch, Mode)>, Error> {
         let Some(source) = &self.patch else { return Ok(None) };
         let text = read_text(source, "--patch")?;
         let patch =
             Patch::parse(&text).map_err(|reason| Error::new(Code::InvalidInput, reason).field("--patch"))?;
+        let patch = patch.with_joined_updates().map_err(|error| error.field("--patch"))?;
         let mode =
             self.mode.as_deref().and_then(|name| Mode::ALL.into_iter().find(|mode| mode.name() == name));
         Ok(Some((patch, mode.unwrap_or_default())))

@@ -92,7 +92,17 @@ struct GateSelection {
 }
 
 pub(super) fn run(args: GatesArgs) -> Result<ExitCode, Error> {
-    match args.command.unwrap_or(GatesCommand::List { selection: args.selection }) {
+    let command = args.command.unwrap_or(GatesCommand::List { selection: args.selection });
+    let (GatesCommand::List { selection }
+    | GatesCommand::Show { selection, .. }
+    | GatesCommand::Doctor { selection, .. }
+    | GatesCommand::Test { selection, .. }) = &command;
+    let format = selection.format;
+    run_command(command).or_else(|error| format.print_error(error))
+}
+
+fn run_command(command: GatesCommand) -> Result<ExitCode, Error> {
+    match command {
         GatesCommand::List { selection: of } => {
             let gate_list = GateList::open(of.root, TrustOverride::Recorded)?;
             print(of.format, || list::json(&gate_list), || list::text(&gate_list))

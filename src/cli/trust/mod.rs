@@ -67,7 +67,9 @@ pub(super) fn run(args: TrustCommandArgs) -> Result<ExitCode, Error> {
             trust(&*args.roots.open(TrustOverride::Recorded)?, &args.path, consent)
         }
         Some(TrustCommand::Status { roots, path, format }) => {
-            status(&*roots.open(TrustOverride::Recorded)?, &path, format)
+            let opened = roots.open(TrustOverride::Recorded);
+            let status = opened.and_then(|workspace| status(&workspace, &path, format));
+            status.or_else(|error| format.print_error(error))
         }
         Some(TrustCommand::Revoke { roots, path }) => {
             let count = roots.open(TrustOverride::Recorded)?.revoke(path.as_deref())?;

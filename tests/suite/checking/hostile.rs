@@ -66,6 +66,22 @@ fn the_environment_does_not_say_which_repository_it_is() {
     assert_eq!(finding_texts(&serde_json::from_str(&output.stdout).unwrap()), ["a.py"], "{}", output.stderr);
 }
 
+#[test]
+fn a_path_that_is_not_utf_8_must_exist() {
+    let fixture = project();
+    fs::write(fixture.root().join(OsStr::from_bytes(b"not\xffutf8.py")), BAD).unwrap();
+    let checked = |name: &[u8]| {
+        let mut command = fixture.command();
+        outcome(&command.args(["check", "--format", "json"]).arg(OsStr::from_bytes(name)).output().unwrap())
+    };
+    let missing = checked(b"nothere\xff.py");
+    assert_eq!(missing.exit, 3, "{}", missing.stdout);
+    let answer: Value = serde_json::from_str(&missing.stdout).unwrap();
+    assert_eq!(answer["code"], "FILE_NOT_FOUND", "{answer:#}");
+    assert_eq!(answer["message"], "nothere\u{fffd}.py does not exist");
+    assert_eq!(checked(b"not\xffutf8.py").exit, 0);
+}
+
 /// Names that mean something to a terminal, a runner, or a URI.
 const NAMES: [&str; 8] = [
     "a\n::error file=x,line=1::owned.py",

@@ -83,6 +83,24 @@ fn the_file_that_a_patch_does_not_fit_is_named() {
     }
 }
 
+#[test]
+fn the_sections_of_one_file_are_one_edit_or_refused_by_its_name() {
+    let project = Project::new();
+    project.write("a.txt", "a\nb\nx\na\n");
+    let apply = |sections: &str| {
+        project.call(&["edit", "--patch", "-"], &format!("*** Begin Patch\n{sections}*** End Patch\n"))
+    };
+    let update = "*** Update File: a.txt\n@@\n";
+    let outcome = apply(&format!("{update}-b\n+B\n{update}-a\n+A\n*** End of File\n"));
+    assert_eq!((outcome.exit, project.text("a.txt").as_str()), (0, "a\nB\nx\nA\n"), "{outcome:?}");
+    assert_eq!(project.log().len(), 1);
+    let outcome = apply("*** Delete File: a.txt\n*** Add File: a.txt\n+c\n");
+    assert_eq!((outcome.exit, project.text("a.txt").as_str()), (2, "a\nB\nx\nA\n"), "{outcome:?}");
+    let said = &outcome.stderr;
+    assert!(said.contains("several sections for a.txt") && !said.contains("edits["), "{said}");
+    assert!(said.contains("`*** Add File` also replaces the whole text"), "{said}");
+}
+
 fn codex(project: &Project, id: &str, chunk: &str) -> Value {
     let patch = format!("*** Begin Patch\n*** Update File: app.py\n@@\n{chunk}\n*** End Patch");
     project.hook(

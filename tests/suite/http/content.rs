@@ -127,6 +127,8 @@ fn a_token_without_roots_reaches_no_file() {
         ] {
             let refused = alice.call(tool, &call);
             assert_eq!(code(&refused), "PATH_OUTSIDE_ROOT", "{tool} {path}: {refused}");
+            let hint = "there are no roots, so only stored content can be reached";
+            assert_eq!(refused["structuredContent"]["hint"], hint, "{tool} {path}");
         }
     }
     let found = alice.call("search_content", &json!({"pattern": "x"}));

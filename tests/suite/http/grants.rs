@@ -170,10 +170,14 @@ fn a_session_of_one_token_is_none_of_another_s() {
     thief.raw.send(thief.head("GET", ("", ""), &[]));
     assert_eq!(thief.raw.response().unwrap().status, 404);
     thief.raw.send(thief.head("DELETE", ("", ""), &[]));
-    thief.raw.response().unwrap();
+    assert_eq!(thief.raw.response().unwrap().status, 404);
     let mut alice = alice;
     let read = alice.call("read_content_lines", &json!({"path": "there.py"}));
     assert_eq!(read["isError"], json!(false), "her session lives: {read}");
+    for status in [204, 404] {
+        alice.raw.send(alice.head("DELETE", ("", ""), &[]));
+        assert_eq!(alice.raw.response().unwrap().status, status, "the control: she ends it, once");
+    }
 }
 
 #[test]

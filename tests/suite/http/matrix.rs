@@ -76,7 +76,8 @@ impl RequestCase<'_> {
             (200, "POST", _, Size::Over) => (413, true),
             (200, "POST", _, Size::Small | Size::Full) => (200, false),
             (200, "GET", ProtocolEra::Old, _) => (200, true),
-            (200, "DELETE", ProtocolEra::Old, _) => (204, true),
+            // The session that it names does not exist.
+            (200, "DELETE", ProtocolEra::Old, _) => (404, true),
             (200, _, _, _) => (405, true),
             (refused, ..) => (refused, true),
         }

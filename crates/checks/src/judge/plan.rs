@@ -169,14 +169,14 @@ fn external<'a>(rule: &'a Rule, role: Role, env: &GateEnv<'a>) -> Result<Externa
             short().map(|()| External { mode, fallback: instead, search: programs.path() })
         }
         (None, Some(mode)) => short().map(|()| External { mode, fallback: None, search: programs.path() }),
-        (None, None) => Err(GateError::Unavailable(match rule.gate.server() {
+        (None, None) => Err(match rule.gate.server() {
             Some(_) if !keeps_servers && rule.gate.command().is_none() => {
-                "servers are not kept running".to_owned()
+                GateError::Unavailable("servers are not kept running".to_owned())
             }
             Some(_) | None => {
                 let both = programs.rejected(name).iter().chain(programs.rejected(&own));
-                both.cloned().collect::<Vec<_>>().join("; ")
+                GateError::NoProgram(both.cloned().collect::<Vec<_>>().join("; "))
             }
-        })),
+        }),
     }
 }

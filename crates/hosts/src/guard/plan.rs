@@ -56,7 +56,9 @@ impl EventGuard<'_> {
             };
             let edit = edits.iter().find(is_of_file);
             let change = match edit.map(|edit| self.simulate_file(call, edit, &path, &file, settings)) {
-                Some(Ok((change, _))) => change,
+                Some(Ok((change, None))) => change,
+                // Other arguments of the call would be those for one of the files.
+                Some(Ok((_, Some(_)))) => DraftChange::Unknown,
                 // The tool would reject the edit of this file.
                 Some(Err(Stop::Answer(HookDecision::Pass))) | None => DraftChange::Unknown,
                 Some(Err(stop)) => return Err(stop),

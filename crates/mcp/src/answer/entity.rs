@@ -46,7 +46,7 @@ pub(super) fn cut_key(key: &mut EntityKey, bytes: usize) {
 }
 
 /// Returns the display name of a document: the path of a file, or the type, path and owner of an entity.
-pub(crate) fn display_name(path: &str, key: &EntityKey) -> String {
+pub fn display_name(path: &str, key: &EntityKey) -> String {
     let kind = key.entity_type.as_ref().map(|kind| format!("{kind} ")).unwrap_or_default();
     let owner = |of: &str, id: &Option<String>| match id {
         Some(id) => format!(" of {of} {}", escape_name(&clip(id, MAX_SHOWN_ID))),

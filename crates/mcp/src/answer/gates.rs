@@ -35,8 +35,10 @@ fn failure(run: &GateRun) -> Option<String> {
         }
         (Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::Skipped, _) => None,
         (Outcome::Unavailable, RunReason::Template) => Some(because("could not run")),
-        (Outcome::Unavailable, RunReason::Project) => Some(because("could not check the file")),
-        (Outcome::Unavailable, _) => Some(because("is not available here")),
+        (Outcome::Unavailable, RunReason::NoProgram | RunReason::WeakIsolation) => {
+            Some(because("is not available here"))
+        }
+        (Outcome::Unavailable, _) => Some(because("could not check the file")),
         (Outcome::TimedOut, RunReason::TimeLimit) => run.why.clone(),
         (Outcome::TimedOut, _) if run.why.is_none() => Some("timed out".to_owned()),
         (Outcome::TimedOut, _) => Some(because("gave no answer")),
@@ -64,12 +66,28 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
         let NamedGates { names, first_reason, .. } = unavailable(reason)?;
         Some(format!("not checked by {names}: {}", first_reason.unwrap_or("not available")))
     });
-    let absent = unavailable(RunReason::Outcome).map(|NamedGates { names, count, .. }| {
+    let absent = unavailable(RunReason::NoProgram).map(|NamedGates { names, count, .. }| {
         let word = if count == 1 { "its program is" } else { "their programs are" };
         format!("not checked by {names}: {word} not available here")
     });
     let notes = [softened, withheld].into_iter().chain(with_reason).chain([absent]).flatten();
-    fixed.map(changed).chain(notes).collect()
+    fixed.map(changed).chain(notes).chain(other_reasons(verdict)).collect()
+}
+
+/// Returns a note for each other reason for which gates could not check the draft.
+fn other_reasons(verdict: &Verdict) -> Vec<String> {
+    let is_other = |run: &GateRun| run.outcome == Outcome::Unavailable && run.reason == RunReason::Outcome;
+    let mut reasons: Vec<Option<&str>> = Vec::new();
+    for run in verdict.runs.iter().filter(|run| is_other(run)) {
+        if !reasons.contains(&run.why.as_deref()) {
+            reasons.push(run.why.as_deref());
+        }
+    }
+    let note = |reason: Option<&str>| {
+        let gates = select(verdict, |run| is_other(run) && run.why.as_deref() == reason)?;
+        Some(format!("not checked by {}: {}", gates.names, reason.unwrap_or("not available")))
+    };
+    reasons.into_iter().filter_map(note).collect()
 }
 
 /// Gates that one note is about.
@@ -106,9 +124,13 @@ mod tests {
     #[test]
     fn gates_that_could_not_be_asked_are_named_in_one_note() {
         let withheld = |gate| GateRun { withheld: true, ..run(gate, Outcome::Skipped, Some("nobody did")) };
+        let absent = |gate| GateRun {
+            reason: RunReason::NoProgram,
+            ..run(gate, Outcome::Unavailable, Some("not in the search path"))
+        };
         let runs = vec![
             withheld("ruff"),
-            run("go-vet", Outcome::Unavailable, Some("no go")),
+            absent("go-vet"),
             withheld("mypy"),
             withheld("black"),
             run("gofmt", Outcome::Fixed, Some("changed 3 lines")),
@@ -130,7 +152,10 @@ mod tests {
             unavailable("ruff", RunReason::WeakIsolation, "the machine has none"),
             unavailable("json", RunReason::Template, "its tags"),
             unavailable("yaml", RunReason::Template, "its tags"),
-            unavailable("mypy", RunReason::Outcome, "a template is only a word here"),
+            unavailable("mypy", RunReason::NoProgram, "a template is only a word here"),
+            unavailable("syntax", RunReason::Outcome, "its syntax tree is too large"),
+            unavailable("damage", RunReason::Outcome, "it is nested too deeply"),
+            unavailable("links", RunReason::Outcome, "its syntax tree is too large"),
             unavailable("go-vet", RunReason::Project, "run `go mod download`, then retry"),
         ];
         assert_eq!(
@@ -140,6 +165,8 @@ mod tests {
                 "not checked by ruff: the machine has none",
                 "not checked by go-vet: run `go mod download`, then retry",
                 "not checked by mypy: its program is not available here",
+                "not checked by syntax and links: its syntax tree is too large",
+                "not checked by damage: it is nested too deeply",
             ]
         );
         let softened = |gate| GateRun { softened: true, ..run(gate, Outcome::Found, None) };
@@ -178,9 +205,14 @@ mod tests {
                 Some("a could not run (tags), and the policy requires it"),
             ),
             (
-                run("a", Outcome::Unavailable, Some("no a")),
+                GateRun { reason: RunReason::NoProgram, ..run("a", Outcome::Unavailable, Some("no a")) },
                 None,
                 Some("a is not available here (no a), and the policy requires it"),
+            ),
+            (
+                run("a", Outcome::Unavailable, Some("too large")),
+                None,
+                Some("a could not check the file (too large), and the policy requires it"),
             ),
         ];
         for (run, warning, rejection) in cases {

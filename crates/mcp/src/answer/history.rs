@@ -25,7 +25,7 @@ const MAX_SHOWN_BYTES: (usize, usize) = (80, 400);
 const MAX_LISTED_FILES: usize = 20;
 
 /// The line of a list that is not complete.
-const TRUNCATED: &str = "truncated: there are more edits";
+const TRUNCATED: &str = "truncated: there are more edits; `offset` skips these";
 
 /// The edit that was undone or redone, and the direction.
 #[derive(Debug, Clone)]

@@ -31,7 +31,8 @@ use lockgate_protocol::Response;
 use response::FullResponse;
 
 pub use batch::batch;
-pub(crate) use entity::{display_name, distinct_key, key, result_name, shared_key};
+pub use entity::display_name;
+pub(crate) use entity::{distinct_key, key, result_name, shared_key};
 pub use forms::Forms;
 pub use history::{EditOrigin, RevertedEdit, history, record, record_with_diffs, render_revert};
 pub(crate) use json_size::json_size;

@@ -4,7 +4,10 @@ use rmcp::model::JsonObject;
 use serde_json::Value;
 
 use super::entity::key;
+use super::offers::ToolCall;
 use super::options::ResponseOptions;
+use crate::tools::entity::FIELDS;
+use lockgate_edit::request::EntityKind;
 use lockgate_error::{FieldValue, NextCall};
 use lockgate_protocol::{EntityKey, ProposedCall};
 
@@ -35,13 +38,16 @@ impl NextStep {
     pub(super) fn new(next: &NextCall, entry: Option<usize>, options: &ResponseOptions) -> Option<NextStep> {
         let call =
             |tool: &'static str, arguments| NextStep::Call(ProposedCall { tool: tool.into(), arguments });
+        let repeated = |current: &ToolCall, arguments: JsonObject| {
+            (current.check)(arguments.clone()).is_ok().then(|| call(current.tool, arguments))
+        };
         match next {
             NextCall::Edit { search, replace } => options.offers.current_call.as_ref().and_then(|current| {
                 let mut arguments = current.arguments.clone();
                 let fields = edit_fields(&mut arguments, entry)?;
                 fields.insert(options.profile.names.search.to_owned(), search.as_str().into());
                 fields.insert(options.profile.names.replace.to_owned(), replace.as_str().into());
-                Some(call(current.tool, arguments))
+                repeated(current, arguments)
             }),
             NextCall::Move { list, index, by } => options.offers.current_call.as_ref().and_then(|current| {
                 let mut arguments = current.arguments.clone();
@@ -52,7 +58,7 @@ impl NextStep {
                         *line = (line.as_i64()? + i64::try_from(*by).ok()?).into();
                     }
                 }
-                Some(call(current.tool, arguments))
+                repeated(current, arguments)
             }),
             NextCall::Fields { set, unset } => options.offers.current_call.as_ref().and_then(|current| {
                 let mut arguments = current.arguments.clone();
@@ -65,7 +71,7 @@ impl NextStep {
                 });
                 fields.extend(set.iter().map(|(name, value)| ((*name).to_owned(), wire_value(value))));
                 // The same call would fail again.
-                (arguments != current.arguments).then(|| call(current.tool, arguments))
+                if arguments == current.arguments { None } else { repeated(current, arguments) }
             }),
             NextCall::Within { symbol } => {
                 let current = options.offers.current_call.as_ref();
@@ -83,8 +89,8 @@ impl NextStep {
             NextCall::List { folder } => {
                 let tool = options.offers.tools.list.filter(|_| options.entity.is_none())?;
                 let prefix = (!folder.is_empty()).then(|| format!("{}/", folder.trim_end_matches('/')));
-                let arguments = prefix.map(|prefix| ("path_prefix".to_owned(), prefix.into()));
-                Some(call(tool, arguments.into_iter().collect()))
+                let prefix = prefix.map(|prefix| ("path_prefix".to_owned(), Value::from(prefix)));
+                Some(call(tool, prefix.into_iter().chain(scope_fields(options)).collect()))
             }
             NextCall::Path { path } => options.offers.current_call.as_ref().and_then(|current| {
                 let mut arguments = current.arguments.clone();
@@ -95,7 +101,7 @@ impl NextStep {
                 let edits = arguments.get_mut("edits").and_then(Value::as_array_mut).into_iter().flatten();
                 let same = edits.filter_map(|edit| edit.get_mut(field)).filter(|other| **other == wrong);
                 same.for_each(|other| *other = path.as_str().into());
-                Some(call(current.tool, arguments))
+                repeated(current, arguments)
             }),
             NextCall::History => Some(call(options.offers.tools.history?, target_fields(options))),
             NextCall::Read { start_line, end_line } => {
@@ -121,6 +127,16 @@ fn target_fields(options: &ResponseOptions) -> JsonObject {
     fields.filter_map(|(name, value)| Some((name.to_owned(), value?.into()))).collect()
 }
 
+/// Returns the fields of the current call that select entities; none for files.
+fn scope_fields(options: &ResponseOptions) -> JsonObject {
+    let Some(current) = &options.offers.current_call else { return JsonObject::new() };
+    let field = |name: &str| current.arguments.get(name).and_then(Value::as_str);
+    if field("entity_type").is_none_or(|kind| kind == EntityKind::FILE) {
+        return JsonObject::new();
+    }
+    FIELDS.iter().filter_map(|name| Some(((*name).to_owned(), field(name)?.into()))).collect()
+}
+
 /// Returns the call with one corrected field, and with every other misspelt one corrected as well, if its arguments are then
 /// valid. `correct` gets the object or list that has the field, and the field's name or index.
 fn corrected(
@@ -132,8 +148,7 @@ fn corrected(
     let mut arguments = Value::Object(current.arguments.clone());
     change_field(&mut arguments, field, correct)?;
     for _ in 0..MAX_MISSPELT {
-        let checked = crate::arguments::check(&(current.schema)(), arguments.as_object()?.clone());
-        match checked.map_err(|error| error.next) {
+        match (current.check)(arguments.as_object()?.clone()).map_err(|error| error.next) {
             Ok(()) => {
                 let Value::Object(arguments) = arguments else { return None };
                 return Some(NextStep::Call(ProposedCall { tool: current.tool.into(), arguments }));

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use rmcp::model::JsonObject;
 
+use lockgate_error::Error;
+
 /// The calls that a rejection may propose.
 #[derive(Debug, Clone, Default)]
 pub struct CallOffers {
@@ -35,6 +37,8 @@ pub struct ToolCall {
     pub arguments: JsonObject,
     /// The schema of the tool's arguments.
     pub schema: fn() -> JsonObject,
+    /// Checks the arguments of a call without executing it.
+    pub check: fn(JsonObject) -> Result<(), Error>,
 }
 
 impl ToolCall {

@@ -216,10 +216,11 @@ impl<'a> FullResponse<'a> {
             key: target_key(options.entity.as_ref(), options),
             written: is_known.then_some(false),
             changed: is_known.then_some(false),
-            since: error
-                .since
-                .as_ref()
-                .map(|since| FileChangesSince { version: since.version.clone(), diff: None }),
+            since: error.since.as_deref().map(|Since { noun, version, .. }| FileChangesSince {
+                noun: noun.clone(),
+                version: version.clone(),
+                diff: None,
+            }),
             match_locations: locations(&error.places),
             best: error.best.as_deref().map(nearest_lines),
             next,

@@ -4,7 +4,6 @@
 
 use super::forms::Forms;
 use lockgate_checks::Outcome;
-use lockgate_edit::request::EntityKind;
 use lockgate_error::Code;
 use lockgate_matching::MatchLevel;
 use lockgate_protocol::{
@@ -118,14 +117,13 @@ fn is_cut(text: &str) -> bool {
 /// Renders the version that the file has instead of the expected one, and what changed since.
 fn since(response: &EditResponse, forms: Forms) -> Vec<String> {
     let Some(since) = &response.since else { return Vec::new() };
-    let noun = response.key.entity_type.as_deref().unwrap_or(EntityKind::FILE);
     let diff = since.diff.as_deref().unwrap_or_default();
     let shown = match forms {
         Forms::Both | Forms::Compact => without_context(diff),
         Forms::Json | Forms::Text => diff.trim_end_matches('\n').to_owned(),
     };
     let colon = if shown.is_empty() { "" } else { ", since the version that was expected:" };
-    let head = format!("the {noun} has version {} now{colon}", since.version);
+    let head = format!("the {} has version {} now{colon}", since.noun, since.version);
     std::iter::once(head).chain(Some(shown).filter(|shown| !shown.is_empty())).collect()
 }
 

@@ -122,10 +122,12 @@ impl HttpApp {
                 Ok(answer.map(|body| Body::new(HeldResponse { body, _guard: guard })))
             }
             Method::DELETE => {
+                let is_known = tools.has_session(&parts.headers).await;
                 let mut answer = tools.handle(parts, Bytes::new()).await;
-                // The session has ended at this point, so the status is not 202.
+                // The library accepts every id. A known session has ended at this point, so the status is not 202.
                 if answer.status() == StatusCode::ACCEPTED {
-                    *answer.status_mut() = StatusCode::NO_CONTENT;
+                    *answer.status_mut() =
+                        if is_known { StatusCode::NO_CONTENT } else { StatusCode::NOT_FOUND };
                 }
                 Ok(answer)
             }

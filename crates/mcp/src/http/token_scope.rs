@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::http::request::Parts;
-use axum::http::{Request, Response, StatusCode};
+use axum::http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::Full;
+use rmcp::transport::common::http_header::HEADER_SESSION_ID;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -117,6 +118,15 @@ impl TokenServer {
     /// Returns the number of sessions.
     pub(super) fn sessions(&self) -> usize {
         self.sessions.sessions.try_read().map_or(0, |sessions| sessions.len())
+    }
+
+    /// True if a request names a session of this token.
+    pub(super) async fn has_session(&self, headers: &HeaderMap) -> bool {
+        let id = headers.get(HEADER_SESSION_ID).and_then(|id| id.to_str().ok());
+        match id {
+            Some(id) => self.sessions.sessions.read().await.contains_key(id),
+            None => false,
+        }
     }
 
     /// Handles a request of the protocol.

@@ -16,7 +16,7 @@ use super::outcome::{Rendering, ToolOutcome, execute, parse_request};
 use crate::answer::{self, Answer, CallOffers, Forms, Purpose, ResponseOptions, ToolCall};
 use crate::tools::{Effect, Tool, ToolRequest, UnwrittenEdit};
 use lockgate_checks::sanitize;
-use lockgate_edit::request::{Author, AuthorName, ClientName, Target};
+use lockgate_edit::request::{Author, AuthorName, ClientName, Entity, EntityFields, Target};
 use lockgate_error::{Code, Error};
 
 /// Maximum characters of a client's name in the journal.
@@ -66,9 +66,10 @@ async fn handle(
     let options =
         ResponseOptions { forms, purpose, path, profile, offers, shown_notes, ..ResponseOptions::default() };
     let inquiry = Inquiry::new(tool.name, &arguments, &call_context, &context);
+    let named = named_entity(tool, &arguments);
     let (request, resumed) = match parse_call(tool, arguments, &inquiry, &returned).await {
         Ok(both) => both,
-        Err(error) => return render_error(options, error).await.into(),
+        Err(error) => return render_error(ResponseOptions { entity: named, ..options }, error).await.into(),
     };
     let options = ResponseOptions { entity: request.target().and_then(Target::entity).cloned(), ..options };
     let (agreed, model_code) = match resumed {
@@ -86,6 +87,16 @@ async fn handle(
             render_error(options, tool.profile.rename_error_field(error)).await.into()
         }
     }
+}
+
+/// Returns the entity that the arguments name, even if others of them are invalid.
+fn named_entity(tool: &Tool, arguments: &JsonObject) -> Option<Entity> {
+    let text = |name: &str| arguments.get(name).and_then(Value::as_str).map(str::to_owned);
+    let (entity_type, path) = (Some(text("entity_type")?), text(tool.profile.names.path)?);
+    (tool.schema)().get("properties")?.get("entity_type")?;
+    let fields =
+        EntityFields { entity_type, app_id: text("app_id"), organization_id: text("organization_id") };
+    fields.into_target(path).ok()?.entity().cloned()
 }
 
 /// Parses the call and verifies the answers that came with it.
@@ -200,8 +211,10 @@ fn author(tool: &Tool, caller: &Caller, context: &Context) -> Author {
 /// Returns the call if a rejection may correct it: it does not write a whole text, which need not be sent twice.
 fn repeatable_call(tool: &'static Tool, arguments: &JsonObject) -> Option<Arc<ToolCall>> {
     let is_whole = arguments.contains_key("content");
-    (!is_whole)
-        .then(|| Arc::new(ToolCall { tool: tool.name, arguments: arguments.clone(), schema: tool.schema }))
+    (!is_whole).then(|| {
+        let (arguments, schema, check) = (arguments.clone(), tool.schema, tool.check);
+        Arc::new(ToolCall { tool: tool.name, arguments, schema, check })
+    })
 }
 
 /// Renders an answer.

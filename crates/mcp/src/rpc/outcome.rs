@@ -219,6 +219,7 @@ where
 {
     let ended = context.ct.child_token();
     let (watch, progress) = watch(context, ended.clone());
+    let watch = watch.with_stop(call_context.stop.clone());
     // A separate task: this one answers even if it panics.
     let operation =
         tokio::spawn(operation(Arc::clone(&call_context.workspace), call_context.metrics.timing(watch)));

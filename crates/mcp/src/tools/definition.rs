@@ -26,6 +26,8 @@ pub struct Tool {
     pub schema: fn() -> JsonObject,
     /// Parses the arguments of a call.
     pub parse: fn(JsonObject) -> Result<ToolRequest, Error>,
+    /// Checks the arguments of a call: the errors of `parse`.
+    pub check: fn(JsonObject) -> Result<(), Error>,
 }
 
 /// The effect of a tool's call on files.

@@ -117,7 +117,10 @@ impl EditCode {
         let occurrences = match self.strategy.unwrap_or_default() {
             Strategy::SingleMatch => Occurrences::Block,
             Strategy::ReplaceAll => Occurrences::EveryBlock,
-            Strategy::OverwriteFile => return Ok(Edit::Content(self.new_content)),
+            Strategy::OverwriteFile => {
+                self.check_whole_file()?;
+                return Ok(Edit::Content(self.new_content));
+            }
         };
         let search = self.search_context.ok_or_else(|| {
             let message = "`search_context` is missing: only overwrite_file does not need it";
@@ -137,6 +140,25 @@ impl EditCode {
             on_duplicate: OnDuplicate::from_expected_version(self.expected_version.as_deref()),
         };
         fields.into_edit().map_err(|error| PROFILE.rename_error_field(error))
+    }
+
+    /// Rejects the fields that select a part of the file, which is replaced as a whole.
+    fn check_whole_file(&self) -> Result<(), Error> {
+        let given = [
+            ("search_context", self.search_context.is_some()),
+            ("start_line", self.start_line.is_some()),
+            ("end_line", self.end_line.is_some()),
+            ("within", self.within.is_some()),
+        ];
+        let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+        let message = format!("`{name}` has no effect with overwrite_file, which replaces the whole file");
+        let error = Error::new(Code::InvalidInput, message).named_field(name);
+        Err(error.hint(match &self.search_context {
+            Some(_) => {
+                "single_match replaces the block; for the whole file, leave `search_context` out".to_owned()
+            }
+            None => format!("for the whole file, leave `{name}` out; a block needs search_context"),
+        }))
     }
 }
 
@@ -161,8 +183,8 @@ fn rejection_message(error: &Error, _: &ResponseOptions) -> Option<String> {
         }),
         Code::AmbiguousMatch => {
             let lines: Vec<String> = error.places.iter().map(|place| place.line.to_string()).collect();
-            let count = error.place_count();
-            let more = if count > lines.len() { ", ..." } else { "" };
+            let count = error.place_count_text();
+            let more = if error.place_count() > lines.len() { ", ..." } else { "" };
             Some(format!("Ambiguous match. Found {count} occurrences at lines {}{more}", lines.join(", ")))
         }
         _ => None,
@@ -202,7 +224,8 @@ mod tests {
                 "{strategy}"
             );
         }
-        let overwritten = parse_args(json!({"strategy": "overwrite_file"})).unwrap().request;
+        let overwritten =
+            parse_args(json!({"strategy": "overwrite_file", "threshold": 0.9})).unwrap().request;
         assert_eq!(overwritten.edit, Edit::Content("y".into()));
         let wrong = parse_args(json!({"strategy": "first", "search_context": "x"})).unwrap_err();
         assert!(
@@ -211,6 +234,24 @@ mod tests {
             wrong.message
         );
         assert!(!serde_json::to_string(&*SCHEMA).unwrap().contains(OLD_NAME));
+    }
+
+    #[test]
+    fn no_part_of_a_file_that_is_overwritten_is_selected() {
+        for (fields, field) in [
+            (json!({"search_context": "x"}), "search_context"),
+            (json!({"search_context": "x", "within": "f"}), "search_context"),
+            (json!({"search_context": ""}), "search_context"),
+            (json!({"start_line": 1, "end_line": 2}), "start_line"),
+            (json!({"end_line": 2}), "end_line"),
+            (json!({"within": "f"}), "within"),
+        ] {
+            let mut arguments = fields.clone();
+            arguments["strategy"] = "overwrite_file".into();
+            let error = parse_args(arguments).map(|call| call.request).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some(field)), "{fields}");
+            assert_eq!(error.next, None, "either may be meant: {fields}");
+        }
     }
 
     #[test]

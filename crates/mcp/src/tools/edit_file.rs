@@ -152,7 +152,7 @@ fn rejection_message(error: &Error, options: &ResponseOptions) -> Option<String>
     match error.code {
         Code::MatchNotFound => Some(format!("{entry}old_string not found in {path}")),
         Code::AmbiguousMatch => {
-            Some(format!("{entry}old_string appears {} times in {path}", error.place_count()))
+            Some(format!("{entry}old_string appears {} times in {path}", error.place_count_text()))
         }
         _ => None,
     }
@@ -236,6 +236,10 @@ mod tests {
             (
                 Error::new(Code::AmbiguousMatch, "m").with_place_count(40),
                 "old_string appears 40 times in app.py",
+            ),
+            (
+                Error::new(Code::AmbiguousMatch, "m").with_least_place_count(40),
+                "old_string appears at least 40 times in app.py",
             ),
             (Error::new(Code::EditConflict, "m"), "m"),
         ] {

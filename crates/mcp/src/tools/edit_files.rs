@@ -3,6 +3,7 @@
 //! Invariant: `safe_edit_file` parses each entry, so fields of the same name mean the same.
 
 use std::collections::HashSet;
+use std::path::{Component, Path, PathBuf};
 
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -97,7 +98,7 @@ impl TryFrom<EditFiles> for ToolRequest {
 /// Errors: `INVALID_INPUT` for entries of one file that expect different versions.
 fn join_entries(requests: Vec<Request>) -> Result<Vec<Request>, Error> {
     let is_distinct = {
-        let paths: HashSet<&str> = requests.iter().map(|request| request.target.display_path()).collect();
+        let paths: HashSet<PathBuf> = requests.iter().map(plain_path).collect();
         paths.len() == requests.len()
     };
     if is_distinct {
@@ -106,7 +107,8 @@ fn join_entries(requests: Vec<Request>) -> Result<Vec<Request>, Error> {
     let mut joined: Vec<Request> = Vec::new();
     for (entry, mut request) in requests.into_iter().enumerate() {
         let part = EditPart { entry, edit: std::mem::replace(&mut request.edit, Edit::Several(Vec::new())) };
-        let Some(known) = joined.iter_mut().find(|known| known.target == request.target) else {
+        let path = plain_path(&request);
+        let Some(known) = joined.iter_mut().find(|known| plain_path(known) == path) else {
             request.edit = Edit::Several(vec![part]);
             joined.push(request);
             continue;
@@ -121,6 +123,12 @@ fn join_entries(requests: Vec<Request>) -> Result<Vec<Request>, Error> {
         }
     }
     Ok(joined)
+}
+
+/// Returns the path of a request without `.`: `./a.txt` is `a.txt`.
+fn plain_path(request: &Request) -> PathBuf {
+    let parts = Path::new(request.target.display_path()).components();
+    parts.filter(|part| *part != Component::CurDir).collect()
 }
 
 /// Returns what two edits of one file expect together; `None` if they contradict each other.
@@ -154,6 +162,17 @@ mod tests {
             assert!(all.requests.iter().all(|request| request.mode == Mode::VerifyOnly));
             assert_eq!((all.options.diff, all.options.limit), (DiffDisplay::Omitted, 8192));
         }
+    }
+
+    #[test]
+    fn entries_of_one_file_are_one_request() {
+        let edit = |path: &str| json!({"path": path, "search": "x", "replace": "y"});
+        let edits = ["a/b", "./a/b", "a/./b", "../a/b", "/a/b", ".//a/b"].map(edit);
+        let all = asked(json!({"edits": edits})).unwrap();
+        let paths: Vec<&str> = all.requests.iter().map(|request| request.target.display_path()).collect();
+        assert_eq!(paths, ["a/b", "../a/b", "/a/b"]);
+        assert!(matches!(&all.requests[0].edit, Edit::Several(parts) if parts.len() == 4));
+        assert_eq!(all.paths.len(), 6);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use lockgate_edit::request::{EntityFields, SearchScope, Target};
+use lockgate_edit::request::{Entity, EntityFields, EntityKind, SearchScope, Target, with_article};
 use lockgate_error::{Code, Error};
 
 /// Declares groups of fields that address an entity, with the description of each field.
@@ -59,15 +59,20 @@ entity_args! {
 
 /// Returns the target of these fields; the path is optional for files.
 ///
-/// Errors: those of [`EntityFields::into_target`], and `INVALID_INPUT` for an entity without a path.
+/// An entity of a type that only a policy can have stays without a path: the engine checks the type first.
+///
+/// Errors: those of [`EntityFields::into_target`], and `INVALID_INPUT` for another entity without a path.
 pub(super) fn target(path: Option<String>, fields: EntityFields) -> Result<Option<Target>, Error> {
     if let Some(path) = path {
         return fields.into_target(path).map(Some);
     }
     match fields.into_scope()? {
         SearchScope::Files => Ok(None),
+        SearchScope::Entities { kind, app_id, organization_id } if !EntityKind::ALL.contains(&kind) => {
+            Ok(Some(Target::Entity(Entity { kind, path: String::new(), app_id, organization_id })))
+        }
         SearchScope::Entities { kind, .. } => {
-            let message = format!("path is missing: a {} is identified by its path", kind.name());
+            let message = format!("path is missing: {} is identified by its path", with_article(kind.name()));
             Err(Error::new(Code::InvalidInput, message).named_field("path"))
         }
     }
@@ -80,7 +85,6 @@ pub(crate) const FIELDS: [&str; 3] = ["entity_type", "app_id", "organization_id"
 mod tests {
     use super::super::TOOLS;
     use super::*;
-    use lockgate_edit::request::EntityKind;
 
     fn fields(
         entity_type: Option<String>,
@@ -101,6 +105,13 @@ mod tests {
         assert_eq!(parse_entity(Some("module"), Some("a")).unwrap().unwrap().noun(), "module");
         let error = parse_entity(Some("module"), None).unwrap_err();
         assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("path")));
+        let error = parse_entity(Some("app_file"), None).unwrap_err();
+        assert_eq!(error.message, "path is missing: an app_file is identified by its path");
+        assert_eq!(
+            parse_entity(Some("form"), None).unwrap().unwrap().display_path(),
+            "",
+            "the engine decides"
+        );
         assert!(target(None, fields(None, Some("1".to_owned()), None)).is_err());
     }
 

@@ -20,9 +20,11 @@ tool! {
 struct ListEdits {
     /// Only those of this file or entity.
     path: Option<String>,
-    /// Maximum number, 20 unless given.
+    /// Maximum number, 20 unless given; fewer if they have more than 8 KB.
     #[schemars(range(min = 1, max = 100))]
     max_results: Option<i64>,
+    /// Skip this many edits.
+    offset: Option<i64>,
     #[serde(flatten)]
     entity: EntityArgs,
 }
@@ -33,11 +35,17 @@ impl TryFrom<ListEdits> for ToolRequest {
     fn try_from(input: ListEdits) -> Result<ToolRequest, Error> {
         let target = target(input.path, input.entity.fields())?;
         let most = parse_number(input.max_results, 20, &(1..=100), "max_results")?;
+        let offset = parse_number(input.offset, 0, &(0..=MAX_OFFSET), "offset")?;
         // One more entry than is shown tells if there are more.
-        let request = HistoryRequest { target, max_entries: most + 1 };
-        Ok(ToolRequest::read(request, move |entries, options| answer::history(entries, most, options)))
+        let request = HistoryRequest { target, max_entries: offset + most + 1 };
+        Ok(ToolRequest::read(request, move |entries, options| {
+            answer::history(entries.get(offset..).unwrap_or_default(), most, options)
+        }))
     }
 }
+
+/// The maximum number of skipped edits: with those that are shown, as many as one request may have.
+const MAX_OFFSET: usize = HistoryRequest::MAX_ENTRIES - 101;
 
 #[cfg(test)]
 mod tests {
@@ -47,16 +55,25 @@ mod tests {
 
     #[test]
     fn a_number_of_results_is_within_bounds() {
-        let asked = |value: serde_json::Value| {
-            let arguments = json!({"max_results": value}).as_object().cloned().unwrap();
+        let asked = |arguments: serde_json::Value| {
+            let arguments = arguments.as_object().cloned().unwrap();
             parse(arguments).map(|request| format!("{request:?}")).map_err(|error| error.field)
         };
-        for (value, most) in [(json!(null), 20), (json!(1), 1), (json!(100), 100)] {
-            let wanted = HistoryRequest { target: None, max_entries: most + 1 };
-            assert_eq!(asked(value), Ok(format!("Read({wanted:?})")));
+        for (arguments, max_entries) in [
+            (json!({"max_results": null}), 21),
+            (json!({"max_results": 1}), 2),
+            (json!({"max_results": 100}), 101),
+            (json!({"offset": 40}), 61),
+            (json!({"max_results": 100, "offset": MAX_OFFSET}), HistoryRequest::MAX_ENTRIES),
+        ] {
+            let wanted = HistoryRequest { target: None, max_entries };
+            assert_eq!(asked(arguments), Ok(format!("Read({wanted:?})")));
         }
         for wrong in [json!(0), json!(101), json!(-1), json!("x")] {
-            assert_eq!(asked(wrong), Err(Some("max_results".into())));
+            assert_eq!(asked(json!({"max_results": wrong})), Err(Some("max_results".into())));
+        }
+        for wrong in [json!(-1), json!(MAX_OFFSET + 1)] {
+            assert_eq!(asked(json!({"offset": wrong})), Err(Some("offset".into())));
         }
     }
 }

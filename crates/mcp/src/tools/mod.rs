@@ -26,6 +26,7 @@ macro_rules! tool {
             profile: $profile,
             schema: || SCHEMA.clone(),
             parse,
+            check: |arguments| parse(arguments).map(drop),
         };
 
         fn parse(arguments: rmcp::model::JsonObject) -> Result<ToolRequest, Error> {

@@ -73,7 +73,7 @@ fn rejection_message(error: &Error, options: &ResponseOptions) -> Option<String>
         Code::MatchNotFound => Some(format!("old_string not found in {}", options.target())),
         Code::AmbiguousMatch => Some(format!(
             "old_string matches {} locations. Include more context to make it unique.",
-            error.place_count()
+            error.place_count_text()
         )),
         _ => None,
     }

@@ -45,6 +45,9 @@ struct SearchContent {
     entity: AnyEntityArgs,
 }
 
+/// The flags that a search may have.
+const FLAGS: &str = "give a sum of I=2, M=8, S=16 and X=64, or their letters, as in `I|M`";
+
 impl TryFrom<SearchContent> for SearchRequest {
     type Error = Error;
 
@@ -57,7 +60,7 @@ impl TryFrom<SearchContent> for SearchRequest {
         let max_matches = parse_number(input.max_results, 20, &(1..=1000), "max_results")?;
         let offset = parse_number(input.offset, 0, &(0..=100_000), "offset")?;
         let flags = input.search_flags.map(|SearchFlags(flags)| flags.into_flags());
-        let flags = flags.transpose()?.unwrap_or_default();
+        let flags = flags.transpose().map_err(|error| error.hint(FLAGS))?.unwrap_or_default();
         if flags.has(Flags::ASCII) {
             let message = "the flag A is only for safe_edit_file; here \\w and \\d match all of Unicode";
             return Err(Error::new(Code::InvalidInput, message).field("search_flags"));

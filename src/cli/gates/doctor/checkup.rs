@@ -37,14 +37,15 @@ pub enum GateState {
 }
 
 impl GateState {
+    /// Returns its name in JSON; a person reads it with spaces.
     pub fn name(&self) -> &'static str {
         match self {
             GateState::Works => "works",
             GateState::Unproven => "unproven",
             GateState::Broken(_) => "broken",
             GateState::Unavailable(_) => "unavailable",
-            GateState::Untrusted(_) => "needs trust",
-            GateState::Unconfigured(_) => "needs configuration",
+            GateState::Untrusted(_) => "needs_trust",
+            GateState::Unconfigured(_) => "needs_configuration",
         }
     }
 

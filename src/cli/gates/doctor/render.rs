@@ -72,7 +72,7 @@ fn policy(root_policy: &RootPolicy) -> String {
 fn row(checkup: &Checkup, [name, state, version]: [usize; 3]) -> String {
     let style = style(&checkup.state);
     let named = paint(LABEL, format!("{:<name$}", visible(&checkup.name)));
-    let shown = paint(style, format!("{:<state$}", checkup.state.name()));
+    let shown = paint(style, format!("{:<state$}", checkup.state.name().replace('_', " ")));
     let number = format!("{:<version$}", visible(checkup.version.as_deref().unwrap_or_default()));
     let time = paint(FAINT, format!("{} ms", checkup.ms));
     let mut text = format!("{named}  {shown}  {number}  {time}\n");
@@ -120,7 +120,7 @@ pub(super) fn json(gate_list: &GateList, checkups: &[Checkup]) -> Value {
     let gate = |checkup: &Checkup| {
         json!({
             "name": checkup.name,
-            "state": checkup.state.name().replace(' ', "_"),
+            "state": checkup.state.name(),
             "why": checkup.state.why(),
             "in_project": checkup.in_project.as_ref().map(|ProjectTrial { path, run }| {
                 json!({ "path": path, "outcome": run.outcome.name(), "why": run.why })

@@ -19,7 +19,7 @@ const WIDEST: usize = 11;
 pub(super) fn gate(tested: &TestedGate, width: usize) -> String {
     let outcome = tested.outcome();
     let name = paint(LABEL, format!("{:<width$}", visible(&tested.name)));
-    let shown = paint(style(outcome), format!("{:<WIDEST$}", outcome_name(outcome)));
+    let shown = paint(style(outcome), format!("{:<WIDEST$}", label(outcome)));
     let ms: u64 = tested.trials.iter().map(|trial| trial.ms).sum();
     let mut text = match &tested.not_run {
         None => {
@@ -45,12 +45,18 @@ fn style(outcome: SampleOutcome) -> clap::builder::styling::Style {
     }
 }
 
+/// Returns the name of an outcome for a person.
+fn label(outcome: SampleOutcome) -> String {
+    outcome_name(outcome).replace('_', " ")
+}
+
+/// Returns the name of an outcome in JSON.
 fn outcome_name(outcome: SampleOutcome) -> &'static str {
     match outcome {
         SampleOutcome::Passed => "passed",
         SampleOutcome::Failed => "failed",
         SampleOutcome::Unavailable => "unavailable",
-        SampleOutcome::Untrusted => "needs trust",
+        SampleOutcome::Untrusted => "needs_trust",
         SampleOutcome::Untested => "untested",
     }
 }
@@ -117,11 +123,7 @@ pub(super) fn summary(results: &SampleResults) -> String {
             .filter(|tested| tested.outcome() == outcome)
             .map(|tested| visible(&tested.name))
             .collect();
-        if names.is_empty() {
-            String::new()
-        } else {
-            format!("; {} {}", outcome_name(outcome), names.join(", "))
-        }
+        if names.is_empty() { String::new() } else { format!("; {} {}", label(outcome), names.join(", ")) }
     };
     let passed = all.iter().filter(|tested| tested.outcome() == SampleOutcome::Passed).count();
     let rest = [
@@ -146,7 +148,7 @@ pub(super) fn json(results: &SampleResults) -> Value {
     let gate = |tested: &TestedGate| {
         json!({
             "name": tested.name,
-            "outcome": outcome_name(tested.outcome()).replace(' ', "_"),
+            "outcome": outcome_name(tested.outcome()),
             "why": tested.not_run.as_ref().map(NotRun::why),
             "ms": tested.trials.iter().map(|trial| trial.ms).sum::<u64>(),
             "samples": tested.trials.iter().map(sample).collect::<Vec<_>>(),

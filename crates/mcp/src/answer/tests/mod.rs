@@ -209,7 +209,10 @@ async fn a_rejection_of_several_edits_shows_each_finding_once() {
 async fn a_note_about_gates_is_shown_once_per_connection_where_only_a_model_reads() {
     for (forms, repeats) in [(Forms::Text, false), (Forms::Both, true)] {
         let mut report = written(Watch::idle()).await.unwrap();
-        let run = gate_run("ruff", Outcome::Unavailable, Some("no ruff"));
+        let run = GateRun {
+            reason: RunReason::NoProgram,
+            ..gate_run("ruff", Outcome::Unavailable, Some("no ruff"))
+        };
         let broken = gate_run("mypy", Outcome::Broken, Some("exit code 2"));
         report.verdict.runs = vec![run, broken];
         report.notes = vec!["of this edit".into()];

@@ -49,6 +49,7 @@ fn a_rejection_shows_what_comes_nearest_and_the_call_that_would_work() {
                 tool: "edit_code",
                 arguments,
                 schema: rmcp::model::JsonObject::new,
+                check: |_| Ok(()),
             })),
             ..CallOffers::default()
         },
@@ -81,8 +82,12 @@ fn a_rejection_shows_what_comes_nearest_and_the_call_that_would_work() {
 #[test]
 fn a_call_that_has_no_room_is_not_shown_in_part() {
     let arguments = rmcp::object!({"path": "a.go", "search": "x", "replace": "y"});
-    let again =
-        Some(Arc::new(ToolCall { tool: "safe_edit_file", arguments, schema: rmcp::model::JsonObject::new }));
+    let again = Some(Arc::new(ToolCall {
+        tool: "safe_edit_file",
+        arguments,
+        schema: rmcp::model::JsonObject::new,
+        check: |_| Ok(()),
+    }));
     let shows = |length: usize| {
         let next = NextCall::Edit { search: "f".repeat(length), replace: "g".repeat(length) };
         let error = Error::new(Code::MatchNotFound, "m").best(nearest()).with_next(next);
@@ -119,6 +124,34 @@ fn a_read_is_proposed_if_a_read_tool_is_offered() {
     assert_eq!((alone.get("next"), &alone["hint"]), (None, &json!("read lines 40 to 52")));
     let hinted = rejection(read().hint("look"), None);
     assert_eq!(hinted["hint"], "look; read lines 40 to 52");
+}
+
+#[test]
+fn a_list_has_the_scope_of_the_search() {
+    let proposed = |arguments, folder: &str| {
+        let error = Error::new(Code::FileNotFound, "m").with_next(NextCall::List { folder: folder.into() });
+        let tools = OfferedTools { list: Some("list_content"), ..OfferedTools::default() };
+        let (tool, schema) = ("search_content", rmcp::model::JsonObject::new);
+        let call = ToolCall { tool, arguments, schema, check: |_| Ok(()) };
+        let offers = CallOffers { current_call: Some(Arc::new(call)), tools, ..CallOffers::default() };
+        render_error(&error, &ResponseOptions { offers, ..ResponseOptions::default() }).json["next"].clone()
+    };
+    for (arguments, folder, wanted) in [
+        (rmcp::object!({"pattern": "x", "path": "b"}), "a", json!({"path_prefix": "a/"})),
+        (rmcp::object!({"pattern": "x", "entity_type": "file", "app_id": null}), "", json!({})),
+        (
+            rmcp::object!({"pattern": "x", "path": "b", "entity_type": "app_file", "app_id": "crm"}),
+            "",
+            json!({"entity_type": "app_file", "app_id": "crm"}),
+        ),
+        (
+            rmcp::object!({"pattern": "x", "entity_type": "workflow", "organization_id": "acme"}),
+            "a",
+            json!({"path_prefix": "a/", "entity_type": "workflow", "organization_id": "acme"}),
+        ),
+    ] {
+        assert_eq!(proposed(arguments, folder), json!({"tool": "list_content", "arguments": wanted}));
+    }
 }
 
 #[test]
