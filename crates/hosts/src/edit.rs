@@ -2,6 +2,8 @@
 //!
 //! Invariant: an edit is read completely or not at all; a field of the wrong type is an error.
 
+use std::path::{Component, Path};
+
 use serde_json::{Map, Value};
 
 use super::host::Host;
@@ -365,11 +367,16 @@ fn name_in(fields: &Map<String, Value>, names: &[&'static str]) -> Option<&'stat
 fn paths_in(fields: &Map<String, Value>, names: &[&str]) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     for path in names.iter().filter_map(|name| fields.get(*name)?.as_str()) {
-        if !paths.iter().any(|other| other == path) {
+        if !paths.iter().any(|other| parts(other).eq(parts(path))) {
             paths.push(path.to_owned());
         }
     }
     paths
+}
+
+/// Returns the names in a path, without those of the same folder: `./a` is `a`.
+fn parts(path: &str) -> impl Iterator<Item = Component<'_>> {
+    Path::new(path).components().filter(|name| *name != Component::CurDir)
 }
 
 /// Returns the object that names the file of a call: the call, or the first item of its list if that alone does.

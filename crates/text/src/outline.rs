@@ -179,19 +179,22 @@ impl Outline {
     fn has_own_lines(&self, (at, symbol): (usize, &OutlineEntry), view: &str) -> bool {
         let OutlineEntry { lines, extent, .. } = symbol;
         let text = |range: Range<usize>| view.get(range).unwrap_or_default();
-        let is_end = |range: Range<usize>| !text(range).contains(char::is_alphanumeric);
         let symbols = || self.symbols.iter().enumerate();
         let earlier = symbols().take(at).rev().take_while(|(_, other)| lines.start < other.lines.end);
         let later = symbols().skip(at + 1).take_while(|(_, other)| other.extent.start < lines.end);
         let others = earlier.chain(later).filter(|(_, other)| lines.contains(&other.name.start));
         let (around, others): (Vec<_>, Vec<_>) = others.partition(|other| self.is_part((at, symbol), *other));
         let before = text(lines.start..extent.start);
-        let is_alone = before.trim().is_empty() && is_end(extent.end..lines.end);
-        // In C, keywords and the declared name may be around a type: `typedef struct node { ... } node_t;`.
+        // A comment at the end belongs to the line.
+        let is_code = |at: usize| !self.in_comment(at..at + 1);
+        let behind = || text(extent.end..lines.end).char_indices().filter(|(at, _)| is_code(extent.end + at));
+        let is_alone = before.trim().is_empty() && !behind().any(|(_, letter)| letter.is_alphanumeric());
+        // In C, keywords and the declared names may be around a type: `typedef struct node { ... } node_t, *list_t;`.
+        let is_declarator =
+            |letter: char| letter.is_alphanumeric() || letter.is_whitespace() || "_*,[];/".contains(letter);
         let is_type = before.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_whitespace())
-            && around.iter().any(|(_, OutlineEntry { name, .. })| {
-                extent.end <= name.start && is_end(extent.end..name.start) && is_end(name.end..lines.end)
-            });
+            && around.iter().any(|(_, other)| extent.end <= other.name.start)
+            && behind().all(|(_, letter)| is_declarator(letter));
         (is_alone || is_type) && others.into_iter().all(|other| self.is_part(other, (at, symbol)))
     }
 

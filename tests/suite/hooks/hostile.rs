@@ -74,6 +74,7 @@ fn every_path_that_a_call_gives_for_its_file_is_guarded() {
     let root = project.root();
     project.write("b.py", "x = 1\n");
     project.write("c.py", "x = 1\n");
+    project.write("data.bin", "x = 1\n\0\u{1}");
     project.write(".env", "x = 1\n");
     let call = |id: &str, tool: &str, paths: &[(&str, &str)], rest: Value| {
         let mut fields = rest;
@@ -102,6 +103,14 @@ fn every_path_that_a_call_gives_for_its_file_is_guarded() {
         ] {
             let answer = project.hook(&call(&format!("{tool}{id}"), tool, &paths, good.clone()));
             assert!(denial(&answer).contains(".env"), "{tool} {paths:?}: {answer}");
+        }
+        // What cannot be read does not keep the others from being judged.
+        for (id, other) in
+            [("7", ""), ("8", "b.py/\u{0}"), ("9", "b.py/a"), ("10", "./c.py"), ("11", "data.bin")]
+        {
+            let paths = [("filePath", "c.py"), ("path", other)];
+            let answer = project.hook(&call(&format!("{tool}{id}"), tool, &paths, bad.clone()));
+            assert!(denial(&answer).contains("c.py"), "{tool} {paths:?}: {answer}");
         }
         // The gates judge the file that the tool may take, too.
         for (id, paths) in [

@@ -89,6 +89,14 @@ enum DraftChange {
     Unknown,
 }
 
+/// The files that an edit names.
+#[derive(Default)]
+struct FilesRead {
+    files: Vec<(String, HostFile)>,
+    /// The reason why the first of the others could not be read.
+    unread: Option<String>,
+}
+
 impl EventGuard<'_> {
     /// Answers an event before its call.
     pub async fn before(&self) -> Guarded {
@@ -130,11 +138,28 @@ impl EventGuard<'_> {
     }
 
     async fn judge_call(&self, call: &HostCall, known: &mut Option<HookSettings>) -> Step<HookDecision> {
-        let files = self.read_files(&call.edit, known).await?;
+        let FilesRead { files, unread } = self.read_files(&call.edit, known).await?;
+        let decision = self.judge_files(call, files, known.unwrap_or_default()).await?;
+        match (&decision, unread) {
+            // What was found in one file holds, whatever is in another.
+            (HookDecision::Deny(_) | HookDecision::Forbid(_) | HookDecision::Blame(_), _) | (_, None) => {
+                Ok(decision)
+            }
+            (HookDecision::Pass | HookDecision::Note(_) | HookDecision::Rewrite { .. }, Some(reason)) => {
+                Err(Stop::Unjudged(reason))
+            }
+        }
+    }
+
+    async fn judge_files(
+        &self,
+        call: &HostCall,
+        files: Vec<(String, HostFile)>,
+        settings: HookSettings,
+    ) -> Step<HookDecision> {
         if files.is_empty() || !self.is_first(call) {
             return Ok(HookDecision::Pass);
         }
-        let settings = known.unwrap_or_default();
         let mut plan = self.simulate(call, files, settings)?;
         let mut notes = Vec::new();
         self.check_bytes(call, &mut plan, settings, &mut notes)?;
@@ -168,13 +193,8 @@ impl EventGuard<'_> {
     }
 
     /// Reads the files that an edit names. Those outside of the project are left out.
-    async fn read_files(
-        &self,
-        edit: &HostEdit,
-        known: &mut Option<HookSettings>,
-    ) -> Step<Vec<(String, HostFile)>> {
-        let mut files: Vec<(String, HostFile)> = Vec::new();
-        let mut unjudged = None;
+    async fn read_files(&self, edit: &HostEdit, known: &mut Option<HookSettings>) -> Step<FilesRead> {
+        let mut read = FilesRead::default();
         for path in self.paths(edit) {
             let file = match self.workspace.host_file(path.clone()).await {
                 Ok(file) => file,
@@ -182,7 +202,7 @@ impl EventGuard<'_> {
                 Err(error) => match Stop::from(error) {
                     // One of the other files may be protected.
                     Stop::Unjudged(reason) => {
-                        unjudged = unjudged.or(Some(reason));
+                        read.unread.get_or_insert(reason);
                         continue;
                     }
                     stop @ Stop::Answer(_) => return Err(stop),
@@ -194,9 +214,9 @@ impl EventGuard<'_> {
             if let Some(reason) = &file.confirmation {
                 return Err(Stop::Answer(HookDecision::Forbid(needs_person(reason))));
             }
-            files.push((path, file));
+            read.files.push((path, file));
         }
-        unjudged.map_or(Ok(files), |reason| Err(Stop::Unjudged(reason)))
+        Ok(read)
     }
 
     /// Returns the paths of an edit, absolute, each of them once.

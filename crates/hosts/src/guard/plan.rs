@@ -29,7 +29,14 @@ impl EventGuard<'_> {
             HostEdit::ReplaceInFiles { quotes, .. } => {
                 return Ok(self.simulate_quotes(call, quotes, files));
             }
-            HostEdit::Ambiguous(edits) => return self.simulate_each(call, edits, files, settings),
+            HostEdit::Ambiguous(edits) => match edits.first().filter(|_| self.paths(&call.edit).len() == 1) {
+                // The names are spellings of one path.
+                Some(edit) => {
+                    let call = HostCall { edit: edit.clone(), ..call.clone() };
+                    return self.simulate(&call, files, settings);
+                }
+                None => return self.simulate_each(call, edits, files, settings),
+            },
             HostEdit::Replace { .. }
             | HostEdit::Write { .. }
             | HostEdit::Delete { .. }
@@ -49,7 +56,7 @@ impl EventGuard<'_> {
         files: Vec<(String, HostFile)>,
         settings: HookSettings,
     ) -> Step<CallPlan> {
-        let mut drafts = Vec::new();
+        let (mut drafts, mut unjudged) = (Vec::new(), None);
         for (path, file) in files {
             let is_of_file = |edit: &&HostEdit| {
                 edit.paths().into_iter().any(|name| self.absolute(&call.edit, name) == path)
@@ -61,11 +68,20 @@ impl EventGuard<'_> {
                 Some(Ok((_, Some(_)))) => DraftChange::Unknown,
                 // The tool would reject the edit of this file.
                 Some(Err(Stop::Answer(HookDecision::Pass))) | None => DraftChange::Unknown,
-                Some(Err(stop)) => return Err(stop),
+                Some(Err(stop @ Stop::Answer(_))) => return Err(stop),
+                Some(Err(stop @ Stop::Unjudged(_))) => {
+                    unjudged.get_or_insert(stop);
+                    DraftChange::Unknown
+                }
             };
             drafts.push(HostDraft { path, file, change });
         }
-        Ok(CallPlan { drafts, rewrite: None })
+        match unjudged {
+            Some(stop) if drafts.iter().all(|draft| matches!(draft.change, DraftChange::Unknown)) => {
+                Err(stop)
+            }
+            Some(_) | None => Ok(CallPlan { drafts, rewrite: None }),
+        }
     }
 
     /// Simulates the edit of one file. Returns other arguments for the call, too, if its quote differs from the file.

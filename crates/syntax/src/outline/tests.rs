@@ -241,7 +241,15 @@ const SHARED: &[(&str, &str, &str, bool)] = &[
     ("a.c", "typedef struct node {\n  int a;\n} *node_t;\n", "node", false),
     ("a.c", "typedef struct node {\n  int a;\n} node_t;\n", "node_t", false),
     ("a.c", "static struct s {\n  int a;\n} one;\n", "s", false),
-    ("a.c", "struct s {\n  int a;\n} one, two;\n", "s", true),
+    ("a.c", "struct s {\n  int a;\n} one, two;\n", "s", false),
+    ("a.c", "typedef struct s {\n  int a;\n} s_t, *list, all[4]; // the s\n", "s", false),
+    ("a.c", "static struct s {\n  int a;\n} const one;\n", "s", false),
+    ("a.c", "struct s {\n  int a;\n} one[2] = { 1 };\n", "s", true),
+    // A comment at the end of the line.
+    ("a.py", "MAX = 1  # the max\nN = 1\n", "MAX", false),
+    ("a.rs", "struct A {\n    a: u8, // one\n    b: u8, // b: two\n}\n", "A.a", false),
+    ("a.rs", "struct A {\n    a: u8, /* one */ b: u8,\n}\n", "A.a", true),
+    ("a.go", "package p\n\nconst (\n\tA = 1 // one\n\tB = 2\n)\n", "A", false),
     ("a.c", "struct s {\n  int a;\n} one = { 1 };\n", "s", true),
     // One of several symbols of a name.
     ("a.toml", "[[p]]\nn = {a = 1}\n\n[[p]]\nn = 2\n", "p.n.a", true),
