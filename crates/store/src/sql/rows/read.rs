@@ -60,13 +60,8 @@ impl EntityDatabase {
         kind: &str,
         path: &str,
     ) -> Result<Option<String>, EntityStoreError> {
-        let row = UnboundStatement::new("SELECT organization FROM entities")
-            .in_scope(tenant, "organization")
-            .push(" AND kind = ")
-            .bind(kind)
-            .push(" AND app = '' AND path = ")
-            .bind(path)
-            .push(" ORDER BY organization DESC LIMIT 1");
+        let row = UnboundStatement::new("SELECT organization FROM entities").in_scope(tenant, "organization");
+        let row = of_path(row, kind, path).push(" ORDER BY organization DESC LIMIT 1");
         self.read(tenant, row)?.first().map(|row| row.get(0)).transpose()
     }
 
@@ -77,15 +72,17 @@ impl EntityDatabase {
         kind: &str,
         path: &str,
     ) -> Result<Vec<String>, EntityStoreError> {
-        let owners = UnboundStatement::new("SELECT organization FROM changes")
-            .in_scope(tenant, "organization")
-            .push(" AND kind = ")
-            .bind(kind)
-            .push(" AND app = '' AND path = ")
-            .bind(path)
+        let owners =
+            UnboundStatement::new("SELECT organization FROM changes").in_scope(tenant, "organization");
+        let owners = of_path(owners, kind, path)
             .push(" GROUP BY organization ORDER BY MAX(at) DESC, organization DESC");
         self.read(tenant, owners)?.iter().map(|row| row.get(0)).collect()
     }
+}
+
+/// Narrows a statement to the entities of this path that belong to no app.
+fn of_path(statement: Statement, kind: &str, path: &str) -> Statement {
+    statement.push(" AND kind = ").bind(kind).push(" AND app = '' AND path = ").bind(path)
 }
 
 /// Selects the row with this key, with its text if that has at most `limit` bytes.
