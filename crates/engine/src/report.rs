@@ -109,10 +109,10 @@ pub struct TextChange {
 }
 
 impl Report {
-    /// Returns the bytes of its texts.
+    /// Returns the bytes that the change removes and those that it adds, together.
     pub fn size(&self) -> usize {
-        let TextChange { before, draft, .. } = &self.change;
-        draft.view().len() + before.as_ref().map_or(0, |before| before.view().len())
+        let TextChange { before, draft, plan, .. } = &self.change;
+        if before.is_some() { plan.size() } else { draft.bytes().len() }
     }
 
     /// True if the edit created the file.
@@ -283,6 +283,7 @@ pub(super) fn report(
     }
     if let Some(first) = reports.first_mut() {
         first.notes.append(&mut services.pending_notes.lock());
+        first.notes.append(&mut services.store.journal.take_notes());
     }
     reports
 }

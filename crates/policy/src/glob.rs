@@ -43,7 +43,11 @@ impl Glob {
 
 fn found(matcher: &Gitignore, path: &str) -> bool {
     let is_plain = path.split('/').all(|name| !matches!(name, "" | "." | ".."));
-    is_plain && matcher.matched_path_or_any_parents(path, false).is_ignore()
+    // The folder of the pattern is not among them: `*/` would match it, and with it every file.
+    let mut folders = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+    is_plain
+        && (matcher.matched(path, false).is_ignore()
+            || folders.any(|folder| matcher.matched(folder, true).is_ignore()))
 }
 
 pub(super) fn glob(node: &YamlNode, what: &str) -> Result<Glob, PolicyError> {
@@ -61,9 +65,28 @@ pub(super) fn glob(node: &YamlNode, what: &str) -> Result<Glob, PolicyError> {
     }
 }
 
-/// A pattern of lockgate's own.
-pub(super) fn plain(text: &str) -> Option<Glob> {
-    Some(Glob { text: text.to_owned(), matcher: matcher(text).ok()?, folded: folded(text) })
+/// Patterns of lockgate's own, matched together.
+#[derive(Debug, Clone)]
+pub(super) struct OwnGlobs(Gitignore);
+
+impl OwnGlobs {
+    /// Reads the patterns; a test of each table sees that none is invalid.
+    pub(super) fn new(texts: &[&str]) -> OwnGlobs {
+        let mut builder = GitignoreBuilder::new("");
+        let read: Result<(), ignore::Error> =
+            texts.iter().try_for_each(|text| builder.add_line(None, text).map(drop));
+        OwnGlobs(read.and_then(|()| builder.build()).unwrap_or_else(|_| Gitignore::empty()))
+    }
+
+    /// True if one of them matches a file, or a folder above it.
+    pub(super) fn any_matches(&self, path: &str) -> bool {
+        found(&self.0, path)
+    }
+
+    #[cfg(test)]
+    pub(super) fn count(&self) -> u64 {
+        self.0.num_ignores()
+    }
 }
 
 fn folded(text: &str) -> Option<Gitignore> {
@@ -103,6 +126,9 @@ fn unlike_git(text: &str) -> Option<&'static str> {
         return Some(
             "`{a,b}` is not supported in gitignore patterns: write an entry for each (`\\{` is the character)",
         );
+    }
+    if text.contains("***") {
+        return Some("`***` is not supported: write `**`");
     }
     text.contains("[:").then_some("classes such as `[:alpha:]` are not supported")
 }
@@ -144,6 +170,8 @@ mod tests {
             ("a/**/z", &["a/z", "a/b/c/z", "a/b/z/more"], &["z", "b/a/z"]),
             ("[ab]?.txt", &["ax.txt", "d/bz.txt"], &["a.txt", "cx.txt"]),
             ("[!a].txt", &["b.txt"], &["a.txt"]),
+            ("*/", &["a/b", "a/b/c"], &["a"]),
+            ("**/", &["a/b"], &["a"]),
             ("\\#a", &["#a"], &["\\#a"]),
             ("\\!a", &["!a"], &["a"]),
             ("\\{a,b\\}", &["{a,b}"], &["a", "b"]),
@@ -174,6 +202,8 @@ mod tests {
             ("a\nb", "control character"),
             (&"a".repeat(1001), "longer than 1000"),
             ("[z-a]", "invalid range"),
+            ("a/***/b", "`***` is not supported"),
+            ("[!]", "unclosed character class"),
         ] {
             let message = format!("{:?}", read(pattern).unwrap_err());
             assert!(

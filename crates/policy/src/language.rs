@@ -2,7 +2,8 @@
 //!
 //! Invariant: the table comes from `gates/languages.yaml` alone; no other place knows an extension.
 
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 
@@ -60,22 +61,35 @@ pub fn language_of(path: &str, first_line: Option<&str>) -> Option<&'static Lang
     by_file(path).or_else(|| by_extension(path)).or_else(|| first_line.and_then(by_shebang))
 }
 
+/// The languages by the last parts of their file names; those with an asterisk there are under the empty part.
+static BY_FILE: LazyLock<HashMap<&str, Vec<(&str, &Language)>>> = LazyLock::new(|| {
+    let mut by_file: HashMap<&str, Vec<(&str, &Language)>> = HashMap::new();
+    for language in languages() {
+        for pattern in &language.files {
+            let last = pattern.rsplit('/').next().filter(|last| !last.contains('*'));
+            by_file.entry(last.unwrap_or_default()).or_default().push((pattern, language));
+        }
+    }
+    by_file
+});
+
+static BY_EXTENSION: LazyLock<HashMap<&str, &Language>> = LazyLock::new(|| {
+    let extensions =
+        |language: &'static Language| language.extensions.iter().map(move |it| (it.as_str(), language));
+    languages().iter().flat_map(extensions).collect()
+});
+
 fn by_file(path: &str) -> Option<&'static Language> {
-    languages().iter().find(|language| language.files.iter().any(|pattern| names(pattern, path)))
+    let mut candidates =
+        [path.rsplit('/').next()?, ""].into_iter().filter_map(|last| BY_FILE.get(last)).flatten();
+    candidates.find(|(pattern, _)| names(pattern, path)).map(|(_, language)| *language)
 }
 
 fn by_extension(path: &str) -> Option<&'static Language> {
     let name = path.rsplit('/').next()?.to_lowercase();
-    let length = |language: &Language| {
-        let fits = |extension: &&String| {
-            name.strip_suffix(extension.as_str())
-                .and_then(|stem| stem.strip_suffix('.'))
-                .is_some_and(|stem| !stem.is_empty())
-        };
-        language.extensions.iter().filter(fits).map(String::len).max()
-    };
-    let longest = languages().iter().filter_map(|language| Some((length(language)?, language)));
-    longest.max_by_key(|(length, _)| *length).map(|(_, language)| language)
+    let mut extensions =
+        name.match_indices('.').filter(|(at, _)| *at > 0).filter_map(|(at, _)| name.get(at + 1..));
+    extensions.find_map(|extension| BY_EXTENSION.get(extension)).copied()
 }
 
 fn by_shebang(line: &str) -> Option<&'static Language> {

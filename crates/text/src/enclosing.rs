@@ -44,6 +44,9 @@ pub(super) fn enclosing_line(lines: Lines<'_>, line: usize) -> Option<usize> {
     let mut indentation =
         (line..=lines.count()).take(MAX_DISTANCE).find_map(|at| indentation(lines.text(at)))?;
     for above in (1..line).rev().take(MAX_DISTANCE) {
+        if indentation == 0 {
+            break;
+        }
         let text = lines.text(above);
         let Some(less) = self::indentation(text).filter(|less| *less < indentation) else { continue };
         let trimmed = text.trim_start();

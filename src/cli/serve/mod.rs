@@ -121,7 +121,8 @@ pub(super) fn run(args: ServeArgs) -> Result<ExitCode, Error> {
         let grants = Grants { workspace, selection, access };
         return over_http(setup::for_one_user(listen, grants, options)?, hooks);
     }
-    let (runtime, stop) = runtime(Builder::new_multi_thread(), workers())?;
+    // One thread serves one client: each wake-up of a second one would cost more than the work that it takes over.
+    let (runtime, stop) = runtime(Builder::new_current_thread(), 0)?;
     let _hooks = hooks.map(|hooks| hooks.start(&runtime, &stop));
     let served = runtime.block_on(rpc::serve(workspace, selection, access, options, stop.clone()));
     if stop.is_cancelled() {

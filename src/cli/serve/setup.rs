@@ -41,12 +41,12 @@ pub(super) fn for_one_user(
         }
     };
     // Local pages with the token may call, such as the MCP inspector.
-    let sites = if listen.ip().is_loopback() { WebOrigin::own() } else { Vec::new() };
+    let origins = if listen.ip().is_loopback() { WebOrigin::own() } else { Vec::new() };
     let principal = Principal { name: None, hash: token.hash(), metrics: true, grants: Some(grants) };
     Ok(Setup {
         listen,
         hosts,
-        origins: sites,
+        origins,
         metrics: Readers::Token,
         limits: ServerLimits::default(),
         options,
@@ -84,7 +84,7 @@ pub(super) fn from_configuration(
 ) -> Result<Setup, Error> {
     // This process starts only gate programs.
     adopt_orphans();
-    let Serving { listen, hosts, origins: sites, metrics, limits: bounds, store, tokens } = read(file)?;
+    let Serving { listen, hosts, origins, metrics, limits, store, tokens } = read(file)?;
     let database = database(store, &tokens)?;
     let mut workspaces = Workspaces { trust_override: trust, database, opened: HashMap::new() };
     let mut principals = Vec::new();
@@ -99,16 +99,7 @@ pub(super) fn from_configuration(
             .field("--config")
             .hint("keep the configuration outside of every root"));
     }
-    Ok(Setup {
-        listen,
-        hosts,
-        origins: sites,
-        metrics,
-        limits: bounds,
-        options,
-        seal: token::seal()?,
-        principals,
-    })
+    Ok(Setup { listen, hosts, origins, metrics, limits, options, seal: token::seal()?, principals })
 }
 
 /// Returns the database that all tokens of a server share.

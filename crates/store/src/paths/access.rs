@@ -9,6 +9,7 @@
 use super::spelling;
 use lockgate_error::{Code, Error};
 use lockgate_text::fold;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// The globs of protected files and folders. A glob matches at any depth; `/**` stands for the folder and all that is in it.
@@ -108,6 +109,8 @@ struct AccessRule {
 #[derive(Debug)]
 pub(crate) struct AccessRules {
     rules: Vec<AccessRule>,
+    /// The indices of the rules by their first names; those with an asterisk there are under `*`.
+    by_name: HashMap<String, Vec<usize>>,
     /// Paths of files and folders; a symlink of such a name covers its target.
     pub(crate) names: Vec<&'static str>,
     /// Folders in which a symlink of any name covers its target, because the target is run, obeyed, or a secret.
@@ -146,7 +149,12 @@ impl AccessRules {
         // A rule with another asterisk is compared with every link of a folder.
         let names = rules.iter().map(name).filter(|name| !name.contains('*')).collect();
         let folders = rules.iter().filter_map(folder).collect();
-        AccessRules { rules, names, folders }
+        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, rule) in rules.iter().enumerate() {
+            let first = rule.names.first().filter(|first| !first.contains('*'));
+            by_name.entry(first.map_or_else(|| "*".to_owned(), String::clone)).or_default().push(at);
+        }
+        AccessRules { rules, by_name, names, folders }
     }
 
     /// Returns the glob of the first rule that covers a root-relative path.
@@ -154,8 +162,17 @@ impl AccessRules {
         self.first(&spelling::folded(path))
     }
 
-    fn first(&self, readings: &[Vec<String>; 2]) -> Option<&'static str> {
-        let rule = self.rules.iter().find(|rule| readings.iter().any(|names| rule.finds(names)));
+    fn first(&self, readings: &[Vec<String>]) -> Option<&'static str> {
+        let finds = |rule: &&AccessRule| readings.iter().any(|names| rule.finds(names));
+        let names = || readings.iter().flatten().map(String::as_str);
+        let rule = if names().any(|name| name.contains('~')) {
+            // The first name can be the short one of a rule's.
+            self.rules.iter().find(finds)
+        } else {
+            let indices = names().chain(["*"]).filter_map(|name| self.by_name.get(name)).flatten();
+            let found = |at: &&usize| self.rules.get(**at).as_ref().is_some_and(finds);
+            indices.filter(found).min().and_then(|at| self.rules.get(*at))
+        };
         rule.map(|rule| rule.glob)
     }
 }

@@ -147,7 +147,7 @@ pub(crate) fn marks(folder: &Folder) -> rustix::io::Result<Vec<(Identity, String
 /// Returns the targets of the names of these rules in a folder, of its symlinks with a name that a rule covers, and of the
 /// symlinks in the folders of the rules, each with its path.
 fn marked(folder: &Folder, listed: &FolderNames, rules: &AccessRules) -> rustix::io::Result<Vec<MarkedLink>> {
-    let may_exist = |name: &&&str| listed.may_have(name);
+    let may_exist = |name: &&&str| listed.may_have_looked_up(name);
     let mut linked = links_in_folders(folder, rules.folders.iter().filter(may_exist))?;
     // Such as `.env.local`, `tls.key` or `app.code-workspace`.
     linked.extend(listed.links().filter(|name| rules.find(name).is_some()).map(str::to_owned));

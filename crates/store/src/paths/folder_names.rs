@@ -73,11 +73,18 @@ impl FolderNames {
 
     /// True unless the folder has no entry of this name; of a name with several parts, the first counts.
     pub fn may_have(&self, name: &str) -> bool {
-        let first = first_part(name);
-        self.lookup == NameLookup::Unknown
-            || !LOOKED_UP.contains(first)
-            // A folded name of ASCII is in lower case.
-            || self.looked_up.iter().any(|(listed, _)| listed.eq_ignore_ascii_case(first))
+        self.may_have_looked_up(name) || !LOOKED_UP.contains(first_part(name))
+    }
+
+    /// The same for a name that is looked up in folders, such as those of the rules.
+    pub fn may_have_looked_up(&self, name: &str) -> bool {
+        // A folded name of ASCII is in lower case.
+        let is_first = |(listed, _): &(String, FileType)| {
+            name.split_at_checked(listed.len()).is_some_and(|(first, rest)| {
+                first.eq_ignore_ascii_case(listed) && (rest.is_empty() || rest.starts_with('/'))
+            })
+        };
+        self.lookup == NameLookup::Unknown || self.looked_up.iter().any(is_first)
     }
 
     /// True if the listing shows a regular file of this name.
@@ -152,6 +159,15 @@ mod tests {
     }
 
     #[test]
+    fn all_names_and_folders_of_the_rules_are_looked_up() {
+        for name in
+            [&*PROTECTED, &*RUNNABLE].into_iter().flat_map(|rules| rules.names.iter().chain(&rules.folders))
+        {
+            assert!(LOOKED_UP.contains(first_part(name)), "{name}");
+        }
+    }
+
+    #[test]
     fn only_names_that_a_complete_listing_lacks_are_absent() {
         let dir = tempfile::tempdir().unwrap();
         for name in [".GIT", "quality.yaml", "main.rs", "Head"] {
@@ -167,6 +183,8 @@ mod tests {
         for name in [".ssh", ".lockgate/quality.yaml", "commondir", ".editorconfig", "opencode.json"] {
             assert!(!names.may_have(name), "{name}");
         }
+        assert!(names.may_have_looked_up(".hg/hgrc") && !names.may_have_looked_up(".h"));
+        assert!(!names.may_have_looked_up(".environment"), "a listed name is the start of this one");
         assert!(names.has_file("quality.yaml") && !names.has_file(".hg") && !names.has_file(".env"));
         let mut links: Vec<_> = names.links().collect();
         links.sort_unstable();

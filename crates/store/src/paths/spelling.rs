@@ -60,8 +60,8 @@ pub(crate) fn without_idle_dots(path: &str) -> String {
     names.join("/")
 }
 
-/// The folded names of a path, in the two readings of a colon: the start of a stream's name, or a separator.
-pub(crate) fn folded(path: &str) -> [Vec<String>; 2] {
+/// The folded names of a path, in each reading of a colon: the start of a stream's name, and a separator.
+pub(crate) fn folded(path: &str) -> Vec<Vec<String>> {
     let folded = fold(path);
     let names = |separators: &[char], streams: bool| {
         folded
@@ -71,7 +71,11 @@ pub(crate) fn folded(path: &str) -> [Vec<String>; 2] {
             .filter(|name| !name.is_empty())
             .collect()
     };
-    [names(&['/', '\\'], true), names(&['/', '\\', ':'], false)]
+    let mut readings = vec![names(&['/', '\\'], true)];
+    if folded.contains(':') {
+        readings.push(names(&['/', '\\', ':'], false));
+    }
+    readings
 }
 
 /// A name as file systems may compare it: ignoring case, width, invisible characters, and characters that
@@ -84,7 +88,8 @@ pub(crate) fn folded_name(name: &str) -> String {
 
 /// True if a path begins with these names, under any spelling.
 pub(crate) fn begins_with(path: &str, names: &str) -> bool {
-    folded(path).iter().zip(folded(names)).any(|(path, names)| path.starts_with(&names))
+    let names = folded(names);
+    folded(path).iter().any(|path| names.iter().any(|names| path.starts_with(names)))
 }
 
 #[cfg(test)]

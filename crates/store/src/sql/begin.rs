@@ -89,10 +89,11 @@ impl Database {
     pub fn settle(&self, number: u64) -> Result<(), DatabaseError> {
         let number = number.cast_signed();
         self.write(|transaction| {
-            let settle_edit = "UPDATE edits SET settled = 1 WHERE number = ? RETURNING kind, of";
-            let mut settle_edit = transaction.prepare_cached(settle_edit)?;
-            let (kind, of): (i64, i64) =
-                settle_edit.query_row([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            // For `RETURNING`, SQLite would make a table in memory.
+            let (kind, of): (i64, i64) = transaction
+                .prepare_cached("SELECT kind, of FROM edits WHERE number = ?")?
+                .query_row([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            transaction.prepare_cached("UPDATE edits SET settled = 1 WHERE number = ?")?.execute([number])?;
             forget_copies(transaction, number)?;
             let undone = match kind {
                 UNDO => Some(number),

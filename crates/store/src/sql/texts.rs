@@ -150,6 +150,11 @@ fn text_id(
 ) -> rusqlite::Result<StoredText> {
     match find(transaction, version)? {
         Some(stored) => {
+            let alone = "UPDATE texts SET last = ?1 WHERE id = ?2
+                AND last >= (SELECT min(number) FROM edits WHERE settled = 1)";
+            if transaction.prepare_cached(alone)?.execute([number, stored.id])? > 0 {
+                return Ok(stored);
+            }
             // No edit needed a text that is older than the oldest edit. A removal that selected it also selected its bases,
             // and spares only those that are used since.
             let again = "UPDATE texts SET last = ?1 WHERE id IN (
