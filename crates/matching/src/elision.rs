@@ -174,20 +174,23 @@ fn has_mark(parts: &[ElisionPart<'_>], chain: &[usize], marks: &[&str], folded: 
     elided.any(|((end, next), mark)| (end..*next).any(|index| folded.line(index).trim() == *mark))
 }
 
-/// Returns true if an elided line is outside the block that the first line opens: all other quoted lines are indented
-/// deeper than the first, and an elided line is not.
+/// Returns true if an elided line is outside the block of the quoted lines: it is indented less than all of them, or no
+/// deeper than the first if that opens the block. `} else {` goes on with a block, and `#ifdef` does not end one.
 fn leaves_block(parts: &[ElisionPart<'_>], chain: &[usize], folded: &FoldedLines<'_>) -> bool {
     let depth = |index: usize| indent_of(folded.line(index)).len();
     let Some(&first) = chain.first() else { return false };
     let quoted = parts.iter().zip(chain).flat_map(|(part, at)| *at..*at + part.block.search.len());
-    if !quoted.skip(1).all(|index| depth(index) > depth(first) || is_closer(folded.line(index).trim())) {
-        return false;
-    }
+    let rest = quoted.skip(1).filter(|index| !is_closer(folded.line(*index).trim()));
+    let least = rest.map(depth).min().unwrap_or(usize::MAX);
+    let opens = depth(first) < least;
+    let leaves = |index: usize| {
+        if opens {
+            return depth(index) <= depth(first);
+        }
+        depth(index) < least && !folded.line(index).trim_start().starts_with([')', ']', '}', '#'])
+    };
     let part_ends = parts.iter().zip(chain).map(|(part, at)| at + part.block.search.len());
-    part_ends
-        .zip(chain.iter().skip(1))
-        .flat_map(|(end, next)| end..*next)
-        .any(|index| depth(index) <= depth(first))
+    part_ends.zip(chain.iter().skip(1)).flat_map(|(end, next)| end..*next).any(leaves)
 }
 
 /// Returns true if a line only closes brackets or blocks.

@@ -134,7 +134,7 @@ pub(super) fn begins_in_indent(view: &str, hit: &Range<usize>, replace: &str) ->
         && !found.starts_with([' ', '\t'])
         && found.ends_with('\n') == replace.ends_with('\n')
         && (!found.ends_with('\n') || replace.lines().nth(1).is_none())
-        && replace.lines().next().is_some_and(|first| !first.trim().is_empty())
+        && replace.lines().next().is_some_and(|first| !first.trim().is_empty() && !first.starts_with(line))
         && replace.lines().skip(1).all(indented);
     found.trim_end_matches('\n').contains('\n') || at_line_end && !fits
 }
@@ -246,6 +246,7 @@ mod tests {
         assert!(
             in_indent("  a\n", "a\n", "c") && in_indent("  a\n", "a", "") && in_indent("  a\n", "a", "b\na")
         );
+        assert!(in_indent("  a\n", "a", "  b") && in_indent("  a\n", "a", "  b\n  c"));
         assert!(
             !in_indent("  a\n", "a", "b")
                 && !in_indent("  a\n", "a", "b\n  a")

@@ -79,12 +79,28 @@ pub fn locate(
     }
     let located = literal::literal(search_text, range).unwrap_or_else(|| {
         let mut matcher = Matcher::new(search_text, range);
-        let found = matcher.find().or_else(|| layout::find(&mut matcher));
+        let found = match matcher.find() {
+            Some(Located::AlreadyApplied { line })
+                if search_text.replace.len() < search_text.search.len() =>
+            {
+                Some(applied_or_around(&mut matcher, line))
+            }
+            found => found.or_else(|| layout::find(&mut matcher)),
+        };
         found.unwrap_or_else(|| matcher.similar(tolerance, outline))
     });
     match located {
         Located::One(found) if found.changes.is_empty() => Located::Unchanged,
         located => located,
+    }
+}
+
+/// Returns the match of a quote in another layout around a replacement at this line, which then only removes code.
+/// Otherwise the edit was already made.
+fn applied_or_around(matcher: &mut Matcher<'_>, line: usize) -> Located {
+    match layout::find(matcher) {
+        Some(Located::One(found)) if found.lines.contains(&line) => Located::One(found),
+        Some(_) | None => Located::AlreadyApplied { line },
     }
 }
 

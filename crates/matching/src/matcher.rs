@@ -8,7 +8,7 @@ use super::fragment::{self, LineFilter};
 use super::levels::{self, LevelSearch, MatchSites, Strictness};
 use super::line_index::LineIndex;
 use super::located::{Located, MatchInfo, MatchLevel, UniqueMatch};
-use super::rebase::{Block, Conflict, MatchSite, rebase};
+use super::rebase::{Block, Conflict, MatchSite, is_made_from_file, rebase};
 use super::rows::{FoldedLines, NonBlankLines};
 use super::search_text::{LineRange, OnRepeat, SearchText};
 use super::steps::MatchBudget;
@@ -42,7 +42,7 @@ impl<'a> Matcher<'a> {
             .or_else(|| {
                 self.find_fragment(self.search_text.search, self.search_text.replace, MatchLevel::Marks)
             })
-            .or_else(|| self.find_literal_replacement())
+            .or_else(|| self.find_literal_replacement_or_around())
             .or_else(|| self.wrapped())
             .or_else(|| self.find_replacement())
             .or_else(|| self.elided())
@@ -150,6 +150,9 @@ impl<'a> Matcher<'a> {
         if at.iter().zip(at.iter().skip(1)).any(|(one, next)| one + block.search.len() > *next) {
             return Err(self.ambiguous(level, &at));
         }
+        if let Some(conflict) = self.mixed_bases(&block, &at) {
+            return Err(Located::Conflict(conflict));
+        }
         let matches = at.iter().map(|one| match self.rebase_at(&block, *one, strictness, level) {
             Located::One(found) => Ok(UniqueMatch {
                 match_info: MatchInfo { candidates: at.len(), ..found.match_info },
@@ -158,6 +161,19 @@ impl<'a> Matcher<'a> {
             other => Err(other),
         });
         matches.collect()
+    }
+
+    /// Returns a conflict if the replacement has the indentation or marks of some matches, but not of all.
+    fn mixed_bases(&self, block: &Block<'_>, at: &[usize]) -> Option<Conflict> {
+        let site = |at: &usize| MatchSite::at(&block.search, self.folded_lines(), *at);
+        let mut others = at.iter().map(site).filter(|site| !is_made_from_file(block, site, self.range.text));
+        let other = others.next()?;
+        if others.count() + 1 == at.len() {
+            return None;
+        }
+        let (line, _) = other.ends();
+        let why = "the replacement is indented like some of the matches, and not like this one";
+        Some(Conflict::new(line, why, block.search.line(0), self.range.text.text(line)))
     }
 
     /// Returns the edit without possible wrapping such as a fence; computed once.

@@ -10,14 +10,23 @@ use super::wrapping::AlternativeEdit;
 /// The minimum number of non-blank characters in a replacement whose only occurrence is significant.
 const LEAST: usize = 10;
 impl Matcher<'_> {
-    /// Detects a literal replacement that has more lines than the search and is in the text.
-    pub(super) fn find_literal_replacement(&mut self) -> Option<Located> {
+    /// Detects a literal replacement that has more lines than the search and is in the text. An escaped quote has one
+    /// line, and may be around a replacement that only removes some of its lines.
+    pub(super) fn find_literal_replacement_or_around(&mut self) -> Option<Located> {
+        let line = self.find_literal_replacement()?;
+        let is_shorter = self.search_text.replace.len() < self.search_text.search.len();
+        match is_shorter.then(|| self.wrapped()).flatten() {
+            Some(Located::One(found)) if found.lines.contains(&line) => Some(Located::One(found)),
+            Some(_) | None => Some(Located::AlreadyApplied { line }),
+        }
+    }
+
+    fn find_literal_replacement(&mut self) -> Option<usize> {
         let block = Block::new(self.search_text.search, self.search_text.replace);
         if self.search_text.on_repeat == OnRepeat::Insert || block.replace.len() <= block.search.len() {
             return None;
         }
-        self.replacement_lines(&block)
-            .and_then(|lines| Some(Located::AlreadyApplied { line: *lines.first()? }))
+        self.replacement_lines(&block)?.first().copied()
     }
 
     /// Returns the only match of the replacement, in any alternative form, if the search has none.

@@ -36,6 +36,11 @@ impl<'a> NonBlankLines<'a> {
         NonBlankLines { lines, gaps }
     }
 
+    /// Returns the lines without the blanks at their ends.
+    pub(super) fn trimmed(&self) -> NonBlankLines<'a> {
+        NonBlankLines { lines: self.lines.iter().map(|line| line.trim()).collect(), gaps: self.gaps.clone() }
+    }
+
     /// Returns the number of lines that are not blank.
     pub(super) fn len(&self) -> usize {
         self.lines.len()

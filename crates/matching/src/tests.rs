@@ -72,6 +72,43 @@ fn a_block_quoted_without_its_first_indentation() {
 }
 
 #[test]
+fn a_replacement_indented_like_the_file_is_not_indented_again() {
+    let file = "def f():\n    if a:\n        b()\n        c()\n";
+    let after = "def f():\n    if a:\n        b()\n        d()\n        c()\n";
+    let replace = "    if a:\n        b()\n        d()\n        c()\n";
+    for search in [
+        "if a:\n    b()\n    c()\n",
+        "if a:\nb()\nc()\n",
+        "\tif a:\n\t\tb()\n\t\tc()\n",
+        "      if a:\n          b()\n          c()\n",
+        "```\n  if a:\n      b()\n      c()\n```\n",
+    ] {
+        assert_eq!(made(file, search, replace).1, after, "{search:?}");
+    }
+    assert_eq!(made("  a = 1\nb\n", "a = 1", "  a = 2").1, "  a = 2\nb\n");
+    assert_eq!(made("  a = 1\nb\n", "a = 1", "  if b:\n    a = 1").1, "  if b:\n    a = 1\nb\n");
+    // These replacements indent the quoted lines.
+    let (level, text) = made(file, "b()\nc()\n", "for x in y:\n    b()\n    c()\n");
+    let within = "def f():\n    if a:\n        for x in y:\n            b()\n            c()\n";
+    assert_eq!((level, text.as_str()), (MatchLevel::Indent, within));
+    assert_eq!(made("  a\n  b\n", "a\nb\n", "  a\n  b\n").1, "    a\n    b\n");
+}
+
+#[test]
+fn blank_lines_between_all_quoted_lines_are_not_written() {
+    let (file, search) = ("a\nb\nc\n", "a\n\nb\n\nc\n");
+    assert_eq!(made(file, search, "a\n\nx\n\nb\n\nc\n").1, "a\nx\nb\nc\n");
+    assert_eq!(made(file, search, "a\n\nx\n\n\nb\n\nc\n").1, "a\nx\n\n\nb\nc\n", "more than quoted");
+    assert_eq!(made(file, "a\n\nb\nc\n", "a\n\nx\n\nb\nc\n").1, "a\n\nx\nb\nc\n", "one gap only");
+}
+
+#[test]
+fn trailing_blanks_of_the_quote_are_not_written() {
+    assert_eq!(made("a\nb\n", "a \nb \n", "a \nc \nb \n"), (MatchLevel::Space, "a\nc\nb\n".into()));
+    assert_eq!(made("a\nb\n", "a \nb\n", "a \nc  \nb\n").1, "a\nc  \nb\n", "no quoted line has these");
+}
+
+#[test]
 fn loose_lines_are_changed_but_not_indented_anew() {
     let file = "  a = 1\n      b = 2\n c = 3\n";
     assert_eq!(
@@ -137,6 +174,19 @@ fn elided_middles() {
         "def f():\n    # ...\n    return a\n",
         "def f():\n    # ...\n    return b\n"
     )));
+}
+
+#[test]
+fn elided_lines_do_not_open_another_block() {
+    let file = "def f():\n    q = 1\n    b = 2\n    return a\n\ndef g():\n    c = 3\n    return b\n";
+    for first in ["    q = 1\n", "    q = 1\n    b = 2\n"] {
+        let quote = |last: &str| format!("{first}    ...\n    return {last}\n");
+        assert!(is_nowhere(&refused(file, &quote("b"), &quote("c"))), "{first}");
+        assert_eq!(made(file, &quote("a"), &quote("c")).1, file.replace("return a", "return c"));
+    }
+    let file = "try {\n  x();\n} catch (e) {\n  y();\n}\n";
+    let (search, replace) = ("  x();\n  // ...\n  y();\n", "  x();\n  // ...\n  z();\n");
+    assert_eq!(made(file, search, replace).1, file.replace("y()", "z()"));
 }
 
 /// Somebody inserted a line above the quoted one.
@@ -235,6 +285,16 @@ fn an_applied_edit_is_not_made_again() {
 }
 
 #[test]
+fn a_replacement_inside_the_escaped_quote_is_not_applied_yet() {
+    let file = "def f():\n    a = 1\n    bcd = 22\n    return a\n";
+    let shorter = "def f():\n    a = 1\n    bcd = 22\n";
+    let quote = file.trim_end().replace('\n', "\\n");
+    assert_eq!(made(file, &quote, shorter).1, shorter);
+    let located = refused(shorter, &quote, shorter);
+    assert!(matches!(located, Located::AlreadyApplied { line: 1 }), "{located:?}");
+}
+
+#[test]
 fn a_replacement_of_a_few_characters_may_stand_anywhere() {
     assert!(is_nowhere(&refused("pass\nfirst()\n", "second()\n", "pass\n")));
 }
@@ -292,6 +352,9 @@ fn every_match_of_a_level_is_edited() {
         "  a\n  c\n\n    a\n    c\n"
     );
     assert_eq!(every(" a\n b\n a\n b\n", "1: a\n2: b\n", "1: a\n2: c\n").unwrap(), " a\n c\n a\n c\n");
+    assert_eq!(every("  a\n  b\n\n  a\n  b\n", "a\nb\n", "  a\n  c\n").unwrap(), "  a\n  c\n\n  a\n  c\n");
+    let some = every("  a\n  b\n\n    a\n    b\n", "a\nb\n", "  a\n  c\n");
+    assert!(matches!(some, Err(Located::Conflict(_))), "the replacement is indented like the first");
     assert!(matches!(every(" a\n a\n a\n", "a\na\n", "b\na\n"), Err(Located::Ambiguous { .. })));
     assert!(matches!(every("a\n", "b", "c"), Err(Located::NotFound { .. })));
 }

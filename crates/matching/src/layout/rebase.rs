@@ -157,7 +157,7 @@ impl LayoutRebase<'_> {
         changes.sort_by_key(|change| change.span.start);
         let is_apart =
             changes.windows(2).all(|two| matches!(two, [one, other] if one.span.end <= other.span.start));
-        is_apart.then_some(changes)
+        (is_apart && !changes.is_empty()).then_some(changes)
     }
 
     /// Returns the differing tokens of quote and replacement: those of differing lines, so that a line that stays is not
@@ -175,7 +175,27 @@ impl LayoutRebase<'_> {
                 ));
             }
         }
-        hunks
+        self.joined(hunks)
+    }
+
+    /// Joins a hunk that only removes tokens with an adjacent one that only adds some: a token that both have stays.
+    fn joined(&self, hunks: Vec<(Range<usize>, Range<usize>)>) -> Vec<(Range<usize>, Range<usize>)> {
+        let mut joined: Vec<(Range<usize>, Range<usize>)> = Vec::with_capacity(hunks.len());
+        for (removed, added) in hunks {
+            let adjacent = joined.pop_if(|(gone, fresh)| {
+                let is_adjacent = gone.end == removed.start && fresh.end == added.start;
+                is_adjacent
+                    && (Range::is_empty(fresh) && removed.is_empty()
+                        || Range::is_empty(gone) && added.is_empty())
+            });
+            match adjacent {
+                Some((gone, fresh)) => {
+                    joined.extend(self.token_hunks(gone.start..removed.end, fresh.start..added.end));
+                }
+                None => joined.push((removed, added)),
+            }
+        }
+        joined
     }
 
     /// Returns the differing tokens of a part of the quote and a part of the replacement.
@@ -186,7 +206,8 @@ impl LayoutRebase<'_> {
         inside.map(|(gone, fresh)| (moved(gone, removed.start), moved(fresh, added.start))).collect()
     }
 
-    /// Applies the changes of the layout between tokens that stay: possible only where the file has the quoted layout.
+    /// Applies the changes of the layout between tokens that stay: possible only where the file has the quoted layout, or
+    /// has the wanted one already.
     fn keep_layout(&self, kept: Range<usize>, row: usize, changes: &mut Vec<Change>) -> Option<()> {
         for (offset, index) in kept.clone().enumerate().skip(1) {
             let (quoted, wanted) = (self.quote.gap(index), self.replacement.gap(row + offset));
@@ -194,7 +215,11 @@ impl LayoutRebase<'_> {
                 continue;
             }
             let (before, at) = (self.file_token(index - 1)?, self.file_token(index)?);
-            if at != before + 1 || self.code.file.gap(at) != quoted {
+            let own = self.code.file.gap(at);
+            if at == before + 1 && own == wanted {
+                continue;
+            }
+            if at != before + 1 || own != quoted {
                 return None;
             }
             changes.extend(self.reindented(index, wanted)?);
@@ -253,15 +278,29 @@ impl LayoutRebase<'_> {
         let start = first.map_or(before, |first| first.checked_sub(1)).filter(|_| before.is_some());
         let end_of = |index: usize| file.token(index).map(|token| token.span.end);
         let start_of = |index: usize| file.token(index).map(|token| token.span.start);
+        let own_gaps = [before.zip(first), last.zip(after)]
+            .map(|pair| pair.filter(|(one, other)| one + 1 == *other).map(|(_, other)| file.gap(other)));
+        let has_wanted_gaps = quoted
+            .iter()
+            .zip(&own_gaps)
+            .zip(&wanted)
+            .all(|((quoted, own), wanted)| quoted == wanted || own == wanted);
         match (first.zip(last), added.is_empty()) {
-            (Some((first, last)), false) if quoted == wanted => {
+            (Some((first, last)), false) if has_wanted_gaps => {
                 let text = self.added_text(added.clone(), Edges::None, first)?;
                 Some(Change { span: start_of(first)?..end_of(last)?, text })
             }
             (Some((first, last)), true) => {
                 let Some(start) = start else {
                     let next = after?;
-                    return Some(Change { span: start_of(first)?..start_of(next)?, text: String::new() });
+                    // Whole lines go with their indentation, unless the next one takes that of the first.
+                    let stays = quote.indent(removed.end) == replacement.indent(added.end);
+                    let indents = file.indent(first).zip(file.indent(next)).filter(|_| stays);
+                    let (from, to) = indents.map_or((0, 0), |(one, other)| (one.len(), other.len()));
+                    return Some(Change {
+                        span: start_of(first)? - from..start_of(next)? - to,
+                        text: String::new(),
+                    });
                 };
                 let left = replacement.gap(added.end);
                 match after {
@@ -432,9 +471,11 @@ impl LayoutRebase<'_> {
         else {
             return false;
         };
-        let starts = (0..after.file.len())
-            .filter(|at| after.file.token(*at).is_some_and(|it| it.span.start == span.start));
-        let matched = starts.filter_map(|at| after.match_from(self.replacement, at)).next();
-        matched.is_some_and(|matched| matched.span(&after) == (span.start..span.start + length))
+        // Removed lines begin before their first token.
+        let begin = changes.first().map_or(span.start, |change| change.span.start.min(span.start));
+        let mut starts =
+            (0..after.file.len()).filter(|at| after.file.token(*at).is_some_and(|it| it.span.start >= begin));
+        let matched = starts.next().and_then(|at| after.match_from(self.replacement, at));
+        matched.is_some_and(|matched| matched.span(&after).end == span.start + length)
     }
 }

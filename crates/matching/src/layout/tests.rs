@@ -190,6 +190,44 @@ fn a_layout_that_the_edit_changes_must_be_that_of_the_file() {
     assert_eq!(edited("python", BLACK, quote, wanted), Err("conflict 2".into()));
 }
 
+#[test]
+fn a_replacement_with_the_layout_of_the_file_keeps_it() {
+    let file =
+        "fn run() {\n    start();\n    compute(first_argument, second_argument);\n    report(1, 2);\n}\n";
+    let quote = "    start();\n    compute(first_argument,\n    second_argument);\n    report(1,\n    2);\n";
+    let wanted = "    start();\n    compute(first_argument, other);\n    report(1, 2);\n";
+    assert_eq!(edited("rust", file, quote, wanted).unwrap(), file.replace("second_argument", "other"));
+}
+
+#[test]
+fn a_replacement_that_is_a_part_of_the_quoted_code_is_not_applied_yet() {
+    let file = "fn run() {\n    compute(first_argument, second_argument);\n    report(1, 2);\n}\n";
+    let quote = "    compute(first_argument,\n    second_argument);\n    report(1, 2);\n";
+    let wanted = "    compute(first_argument, second_argument);\n";
+    assert_eq!(edited("rust", file, quote, wanted).unwrap(), file.replace("    report(1, 2);\n", ""));
+    let without = file.replace("    report(1, 2);\n", "");
+    assert_eq!(edited("rust", &without, quote, wanted), Err("applied 2".into()));
+}
+
+#[test]
+fn the_line_behind_a_removed_first_line_keeps_its_indentation() {
+    let file = "const list = [\n  one(first_argument, 1),\n    two(second, 2),\n];\n";
+    let quote = "  one( first_argument, 1 ),\n    two(second, 2),\n";
+    assert_eq!(
+        edited("typescript", file, quote, "    two(second, 2),\n").unwrap(),
+        file.replace("  one(first_argument, 1),\n", "")
+    );
+}
+
+/// The first of the two quoted lines resembles no line of the replacement, the second one does.
+#[test]
+fn a_line_that_the_quote_breaks_stays_on_its_line() {
+    let file = "fn f() {\n    events.clear();\n    take(value(1, &mut events).unwrap().0, 2);\n}\n";
+    let quote = "    events.clear();\n    take(value(1,\n    &mut events).unwrap().0, 2);\n";
+    let wanted = "    events.clear();\n    take(value(1, &mut names).unwrap().0, 2);\n";
+    assert_eq!(edited("rust", file, quote, wanted).unwrap(), file.replace("&mut events", "&mut names"));
+}
+
 proptest::proptest! {
     /// Any wrapping of a call is found, and only the changed argument changes.
     #[test]

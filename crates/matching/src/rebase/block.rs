@@ -15,6 +15,18 @@ impl<'a> Block<'a> {
     pub(crate) fn new(search: &'a str, replace: &'a str) -> Block<'a> {
         Block { search: NonBlankLines::new(search), replace: NonBlankLines::new(replace) }
     }
+
+    /// Returns the block with other text in the lines of the search.
+    pub(super) fn with_search<'b>(&self, lines: &'b [String]) -> Block<'b>
+    where
+        'a: 'b,
+    {
+        let lines = lines.iter().map(String::as_str).collect();
+        Block {
+            search: NonBlankLines { lines, gaps: self.search.gaps.clone() },
+            replace: self.replace.clone(),
+        }
+    }
 }
 
 /// The site of a block: the number of the file's line for each line of the search.

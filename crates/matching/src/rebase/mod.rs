@@ -7,6 +7,7 @@
 
 mod blanks;
 mod block;
+mod file_base;
 mod output;
 mod pairs;
 mod render;
@@ -14,7 +15,9 @@ mod tokens;
 
 use std::ops::Range;
 
+use crate::rows::NonBlankLines;
 use blanks::{Blanks, distribute};
+use file_base::search_of_file;
 use lockgate_text::{Change, Lines};
 use output::Output;
 use pairs::Segment;
@@ -29,11 +32,15 @@ pub(super) use tokens::{Evidence, is_word_char, merged, tokens};
 ///
 /// Returns no changes if the file already has the requested text.
 pub(super) fn rebase(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Result<Vec<Change>, Conflict> {
+    let lines = search_of_file(block, site, text);
+    let of_file = lines.as_deref().map(|lines| block.with_search(lines));
+    let block = of_file.as_ref().unwrap_or(block);
     let Block { search, replace } = block;
     let origins = pairs::origins(block);
     let renderer = LineRenderer::new(block, site, text, &origins);
     let mut output = Output::new(text, site);
     let (above, below) = edges(block);
+    let spacing = LineSpacing::new(search, site);
     output.remove_above(above.removed());
     for segment in pairs::segments(&origins, search.len()) {
         check(block, site, &segment, text)?;
@@ -41,7 +48,8 @@ pub(super) fn rebase(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Re
         let base = segment.base_gaps(search.len());
         let quoted: Vec<usize> = base.clone().map(|gap| search.gap(gap)).collect();
         let actual: Vec<Range<usize>> = base.map(|gap| site.between(gap)).collect();
-        let mut shared = distribute(&wanted, &quoted, &actual).into_iter();
+        let mut shared =
+            distribute(&wanted, &quoted, &actual).into_iter().map(|blanks| spacing.of_file(blanks));
         for row in segment.rows() {
             let blanks = if row == replace.len() {
                 below.blanks(&segment, &quoted, &actual)
@@ -58,6 +66,36 @@ pub(super) fn rebase(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Re
     }
     output.remove_below(below.removed());
     Ok(output.changes())
+}
+
+/// Returns true if the replacement was made from the text of a site, and only the search has another form.
+pub(super) fn is_made_from_file(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> bool {
+    search_of_file(block, site, text).is_some()
+}
+
+/// The number of blank lines between all lines of the search, and between all of them in the file.
+struct LineSpacing {
+    quoted: usize,
+    actual: usize,
+}
+
+impl LineSpacing {
+    fn new(search: &NonBlankLines<'_>, site: &MatchSite) -> LineSpacing {
+        let (quoted, actual) = (search.gap(1), site.between(1).len());
+        let is_uniform =
+            (1..search.len()).all(|gap| (search.gap(gap), site.between(gap).len()) == (quoted, actual));
+        if search.len() > 2 && quoted > 0 && is_uniform {
+            LineSpacing { quoted, actual }
+        } else {
+            LineSpacing { quoted: 0, actual: 0 }
+        }
+    }
+
+    /// Returns the blank lines next to an added line: as many as the file has, if they are as many as quoted.
+    fn of_file(&self, blanks: Blanks) -> Blanks {
+        let added = if blanks.added == self.quoted { self.actual } else { blanks.added };
+        if blanks.existing.is_empty() { Blanks { added, ..blanks } } else { blanks }
+    }
 }
 
 /// The numbers of blank lines that search and replacement have above, or below, their other lines.

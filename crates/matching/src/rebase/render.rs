@@ -120,7 +120,16 @@ impl<'a> LineRenderer<'a> {
             let why = "the indentation of an added line cannot be derived from the file";
             return Err(Conflict::new(line, why, wanted, self.text.text(line)));
         };
-        Ok(indent + &self.render_new(wanted.trim()) + trail_of(wanted))
+        Ok(indent + &self.render_new(wanted.trim()) + self.trail(trail_of(wanted)))
+    }
+
+    /// Returns the trailing blanks of an added line: those of the file, if quoted lines show what the file has for them.
+    fn trail<'t>(&'t self, wanted: &'t str) -> &'t str {
+        let lines = 0..self.block.search.len();
+        let mut own = lines
+            .filter(|base| trail_of(self.block.search.line(*base)) == wanted && !wanted.is_empty())
+            .map(|base| trail_of(self.text.text(self.site.line(base))));
+        own.next().filter(|first| own.all(|other| other == *first)).unwrap_or(wanted)
     }
 
     /// Applies the edit of a quoted line to a line of the file, both without the blanks at their ends.

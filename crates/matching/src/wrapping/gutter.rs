@@ -2,8 +2,8 @@
 
 use super::alternative::{AlternativeEdit, joined, lines};
 
-/// The separators between the number and the line.
-const SEPARATORS: [&str; 6] = [" | ", "|", "\u{2192}", "\t", ": ", ":"];
+/// The separators between the number and the line. Of two that begin alike, the longer one comes first.
+const SEPARATORS: [&str; 7] = [" | ", " |", "|", "\u{2192}", "\t", ": ", ":"];
 
 /// The style of the line numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,8 +17,10 @@ struct Style<'a> {
 ///
 /// Every line must have one, in one style, and they must rise by exactly one.
 pub(super) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
-    let Some(style) = lines(search).next().and_then(style) else { return Vec::new() };
-    let Some((first, count)) = rising(search, style) else { return Vec::new() };
+    let styles = lines(search).next().map(styles).unwrap_or_default();
+    // The blank behind the number of an indented first line may be its own: `3:    x` and `4:}`.
+    let style = styles.into_iter().find_map(|style| Some((style, rising(search, style)?)));
+    let Some((style, (first, count))) = style else { return Vec::new() };
     let separators = match style.separator {
         ": " => &[": ", ":"][..],
         " | " => &[" | ", " |"][..],
@@ -34,18 +36,23 @@ pub(super) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     separators.iter().filter_map(read).collect()
 }
 
-fn style(line: &str) -> Option<Style<'_>> {
+/// Returns the styles that the number of a line may have.
+fn styles(line: &str) -> Vec<Style<'_>> {
+    let Some((before, rest)) = number(line) else { return Vec::new() };
+    let fits = |separator: &&str| rest.starts_with(separator) || rest == separator.trim_end();
+    SEPARATORS.into_iter().filter(fits).map(|separator| Style { before, separator }).collect()
+}
+
+/// Returns the text before the number of a line, and the text behind it.
+fn number(line: &str) -> Option<(&str, &str)> {
     let trimmed = line.trim_start_matches(' ');
     let digit = trimmed.find(|character: char| character.is_ascii_digit())?;
     let before = match trimmed.split_at_checked(digit)?.0 {
         before @ ("" | "L") => before,
         _ => path(trimmed)?,
     };
-    let rest = trimmed.strip_prefix(before)?.trim_start_matches(|character: char| character.is_ascii_digit());
-    let separator = SEPARATORS
-        .into_iter()
-        .find(|separator| rest.starts_with(separator) || rest == separator.trim_end())?;
-    Some(Style { before, separator })
+    let behind = trimmed.strip_prefix(before)?;
+    Some((before, behind.trim_start_matches(|character: char| character.is_ascii_digit())))
 }
 
 /// Returns a path and a colon before the number, as in `src/main.rs:12:`.
@@ -123,6 +130,8 @@ mod tests {
             "L7: a\nL8: b\n",
             "src/a.rs:7:a\nsrc/a.rs:8:b\n",
             " 9: a\n10: b\n",
+            "7:a\n8:b\n",
+            "7 |a\n8 |b\n",
         ] {
             let first = read(search, "c\n").into_iter().next();
             assert_eq!(first, Some(("a\nb\n".into(), "c\n".into())), "{search}");
@@ -135,6 +144,13 @@ mod tests {
         assert_eq!(found, [" a\n b", "  a\n  b"]);
         assert_eq!(read("7| a\n8|\n", " a\n")[0].0, "a\n\n");
         assert_eq!(read("7: a\n8:\n9: b", "7: a\n8:\n9: c")[0], ("a\n\nb".into(), "a\n\nc".into()));
+    }
+
+    #[test]
+    fn the_blanks_of_an_indented_first_line_are_its_own() {
+        for search in ["7:  a\n8:}\n", "7 |  a\n8 |}\n", "a.rs:7:  a\na.rs:8:}\n"] {
+            assert_eq!(read(search, "b\n"), [("  a\n}\n".to_owned(), "b\n".to_owned())], "{search}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::alternative::{AlternativeEdit, joined, lines};
 /// Removes the first column of the search if it is the old side of a diff, and of the replacement if that is the new
 /// side. A replacement without added lines may have no signs.
 pub(crate) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
+    let (search, replace) = (without_header(search), without_header(replace));
     // A new side has no lines of the old one; a text with some is a list, or code.
     if lines(replace).any(|line| line.starts_with('-')) {
         return Vec::new();
@@ -23,6 +24,12 @@ pub(crate) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
         Some(_) | None if has_removed => vec![clean()],
         Some(_) | None => Vec::new(),
     }
+}
+
+/// Returns a text without the header of a hunk, as in `@@ -1,2 +1,3 @@`.
+fn without_header(text: &str) -> &str {
+    let hunk = text.split_once('\n').filter(|(first, _)| first.starts_with("@@ -") && first.contains(" @@"));
+    hunk.map_or(text, |(_, lines)| lines)
 }
 
 /// Returns true if the replacement adds lines to the search as a diff does: all others begin with a blank.
@@ -63,6 +70,16 @@ mod tests {
         assert_eq!(read(" a\n-b\n", " a\n+c\n"), Some(("a\nb\n".into(), "a\nc\n".into())));
         assert_eq!(read("-  b", "+  c"), Some(("  b".into(), "  c".into())));
         assert_eq!(read(" a\n\n-b\n", ""), Some(("a\n\nb\n".into(), String::new())));
+    }
+
+    #[test]
+    fn the_header_of_a_hunk_is_no_line() {
+        let header = "@@ -1,2 +1,2 @@ fn f() {\n";
+        let hunk = |lines: &str| format!("{header}{lines}");
+        let edit = Some(("a\nb\n".to_owned(), "a\nc\n".to_owned()));
+        assert_eq!(read(&hunk(" a\n-b\n"), &hunk(" a\n+c\n")), edit);
+        assert_eq!(read(&hunk(" a\n-b\n"), "a\nc\n"), edit);
+        assert_eq!(read("@@ a\n-b\n", "+c\n"), None);
     }
 
     #[test]

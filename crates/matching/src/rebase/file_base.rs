@@ -1,0 +1,130 @@
+//! The base of the merge if the replacement was made from the file's text, and only the search has other indentation
+//! or other marks.
+
+use super::block::{Block, MatchSite};
+use super::pairs::origins;
+use crate::indent::{indent_of, trail_of};
+use lockgate_text::Lines;
+
+/// A line of the replacement, with the line of the search that it keeps or changes, and the line of the file.
+struct LineVersions<'a> {
+    quoted: &'a str,
+    actual: &'a str,
+    wanted: &'a str,
+}
+
+impl LineVersions<'_> {
+    /// Returns true if only the search has another form of this part of the line.
+    fn is_of_file(&self, part: fn(&str) -> &str) -> bool {
+        part(self.wanted) == part(self.actual) && part(self.quoted) != part(self.actual)
+    }
+
+    /// Returns true if the replacement has this part of the line as it is quoted, and not as it is in the file.
+    fn is_as_quoted(&self, part: fn(&str) -> &str) -> bool {
+        part(self.wanted) == part(self.quoted) && part(self.quoted) != part(self.actual)
+    }
+}
+
+/// Returns the lines of the search with the file's indentation or marks, if the replacement has those. Otherwise the
+/// edit would seem to indent the whole block anew.
+///
+/// Returns `None` if the replacement was made from the search as it is quoted.
+pub(super) fn search_of_file(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Option<Vec<String>> {
+    let actual: Vec<&str> = site.lines.iter().map(|line| text.text(*line)).collect();
+    let pairs = || block.search.lines.iter().copied().zip(actual.iter().copied());
+    let is_exact = pairs().all(|(quoted, actual)| quoted.trim_end() == actual.trim_end());
+    if is_exact || site.differing.is_some() {
+        return None;
+    }
+    let trimmed = Block { search: block.search.trimmed(), replace: block.replace.trimmed() };
+    let versions: Vec<LineVersions<'_>> = block
+        .replace
+        .lines
+        .iter()
+        .zip(origins(&trimmed))
+        .filter_map(|(wanted, origin)| {
+            let base = origin?;
+            Some(LineVersions { quoted: block.search.line(base), actual: actual.get(base)?, wanted })
+        })
+        .collect();
+    // If only the indentation changes, that is the edit.
+    let has_indent = trimmed.search != trimmed.replace && has_indent_of_file(block, &actual, &versions);
+    let has_marks = versions.iter().any(|line| line.is_of_file(str::trim))
+        && !versions.iter().any(|line| line.is_as_quoted(str::trim));
+    let line = |(quoted, actual): (&str, &str)| {
+        let indent = indent_of(if has_indent { actual } else { quoted });
+        let body = if has_marks { actual } else { quoted };
+        [indent, body.trim(), trail_of(quoted)].concat()
+    };
+    (has_indent || has_marks).then(|| pairs().map(line).collect())
+}
+
+/// Returns true if the replacement begins at the depth of the file's block, and the search at another one. A line around
+/// the quoted ones has the depth of the search: `if a {` puts them one level deeper.
+fn has_indent_of_file(block: &Block<'_>, actual: &[&str], versions: &[LineVersions<'_>]) -> bool {
+    let own = common_indent(actual);
+    common_indent(&block.replace.lines) == own
+        && common_indent(&block.search.lines) != own
+        && (versions.iter().any(|line| line.is_of_file(indent_of))
+            || !versions.iter().any(|line| line.is_as_quoted(indent_of)))
+}
+
+/// Returns the longest indentation with which all lines begin.
+fn common_indent<'a>(lines: &[&'a str]) -> &'a str {
+    let common = |one: &'a str, other: &'a str| {
+        let same = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+        one.get(..same).unwrap_or_default()
+    };
+    lines.iter().map(|line| indent_of(line)).reduce(common).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockgate_text::{Buffer, Hints};
+
+    fn based(file: &str, search: &str, replace: &str) -> Option<String> {
+        let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
+        let window = (1, buffer.lines().count());
+        let lines = (window.0..=window.1).collect();
+        let site = MatchSite { lines, differing: None, extra: None, window };
+        search_of_file(&Block::new(search, replace), &site, buffer.lines()).map(|lines| lines.join("\n"))
+    }
+
+    #[test]
+    fn a_replacement_indented_like_the_file_was_made_from_it() {
+        let file = "    if a:\n        b()\n";
+        let text = Some("    if a:\n        b()".to_owned());
+        let replace = "    if a:\n        c()\n        b()\n";
+        for search in
+            ["if a:\n    b()\n", "if a:\nb()\n", "\tif a:\n\t\tb()\n", "      if a:\n          b()\n"]
+        {
+            assert_eq!(based(file, search, replace), text, "{search:?}");
+        }
+        for replace in ["    another(1)\n", "    if a:\n        one()\n"] {
+            assert_eq!(based("    one()\n", "one()\n", replace).as_deref(), Some("    one()"), "{replace:?}");
+        }
+    }
+
+    #[test]
+    fn a_replacement_that_indents_the_search_was_made_from_that() {
+        let file = "    a()\n    b()\n";
+        assert_eq!(based(file, "a()\nb()\n", "if c:\n    a()\n    b()\n"), None);
+        assert_eq!(based(file, "a()\nb()\n", "    a()\n    b()\n"), None, "nothing else changes");
+        assert_eq!(based(file, "a()\nb()\n", "a()\nif c:\n    b()\n"), None);
+        for replace in ["a:\n    b()\n    c()\n", "a:\n  c:\n    b()\n"] {
+            assert_eq!(based("a:\n    b()\n", "a:\n  b()\n", replace), None, "another unit: {replace:?}");
+        }
+        let with_text = "        a()\n        c(\"\"\"\nd\"\"\")\n        b()\n";
+        assert_eq!(based("a()\nb()\n", "        a()\n        b()\n", with_text), None, "a line of a text");
+        assert_eq!(based(file, "    a()\n    b()  \n", "        a()\n        c()\n"), None, "quoted exactly");
+    }
+
+    #[test]
+    fn a_replacement_with_the_marks_of_the_file_was_made_from_it() {
+        let file = "x = \"a\"\ny = \"b\"\n";
+        let search = "x = 'a'\ny = 'b'\n";
+        assert_eq!(based(file, search, "x = \"a\"\nz = \"b\"\n").as_deref(), Some("x = \"a\"\ny = \"b\""));
+        assert_eq!(based(file, search, "x = \"a\"\ny = 'b'\nz = 1\n"), None, "half of it is as quoted");
+    }
+}
