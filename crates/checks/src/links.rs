@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use percent_encoding::percent_decode_str;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use super::delta::ComparedFinding;
+use super::delta::{ComparedFinding, MarkedFinding};
 use super::draft::Draft;
 use super::finding::Severity;
-use super::markdown::{body_start, is_there, page_of, target};
+use super::markdown::{BROKEN_LINK, body_start, is_there, page_of, target};
 use lockgate_policy::{Level, Rule};
 
 /// The maximum number of links that a finding names.
@@ -181,6 +181,12 @@ pub(super) fn marks(dead: &[DeadLinks], draft: &Draft<'_>, rule: &Rule) -> Vec<C
         ComparedFinding { code: Some(code.to_owned()), severity, ..finding }
     };
     dead.iter().map(described).map(finding).collect()
+}
+
+/// True if a dead link is also one of the new broken links of its page.
+pub(super) fn is_reported(dead: &ComparedFinding, found: &[MarkedFinding]) -> bool {
+    let is_link = |mark: &MarkedFinding| mark.finding.code.as_deref() == Some(BROKEN_LINK);
+    found.iter().any(|mark| mark.fresh && mark.finding.line == dead.line && is_link(mark))
 }
 
 fn parser(body: &str) -> Parser<'_> {

@@ -17,6 +17,9 @@ use super::markdown_page::{MOST, MarkdownPage};
 use super::rule_match::{PatternInput, RuleMatch, unread};
 use super::syntax::child::{self, Reply, Task};
 
+/// The code of a link to a file that does not exist.
+pub(super) const BROKEN_LINK: &str = "broken-link";
+
 /// Returns the faults of a page.
 ///
 /// Errors: the reason that the page could not be read.
@@ -71,7 +74,7 @@ pub(super) fn faults(page: &PatternInput<'_>) -> Result<Vec<RuleMatch>, GateErro
         };
         broken.extend((!exists).then(|| RuleMatch {
             offset: front.end + link.offset,
-            code: Some("broken-link"),
+            code: Some(BROKEN_LINK),
             severity: Severity::Error,
             message: format!("the link leads to {target}, which does not exist"),
         }));

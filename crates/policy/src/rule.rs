@@ -264,6 +264,9 @@ fn check_options(fields: &MapFields<'_>, rule: &Rule) -> Result<(), PolicyError>
     if let (Some(scope), false) = (fields.get("scope"), rule.gate.can_fix()) {
         return Err(scope.fault(format!("`{name}` returns no formatted text, so `scope` has no effect here")));
     }
+    if let Some(scope) = fields.get("scope").filter(|_| rule.explicit.role && rule.role == Role::Check) {
+        return Err(scope.fault("`scope` has no effect with `role: check`"));
+    }
     match fields.get("role") {
         Some(role) if rule.role == Role::Fix && !rule.gate.can_fix() => {
             Err(role.fault(format!("`{name}` returns no formatted text, so `check` is its only role")))

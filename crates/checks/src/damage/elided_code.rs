@@ -44,7 +44,7 @@ static TRAILING: LazyLock<Regex> = LazyLock::new(|| {
 static DOTTED: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?xi) ^ (?:\(|\[)? \s* (?:and\s+|with\s+|keep\s+|all\s+|the\s+|your\s+|my\s+|our\s+|any\s+|some\s+|include\s+|insert\s+|add\s+|copy\s+|same\s+as\s+)*
-          (?: rest | remaining | remainder | existing | previous | unchanged | same(?:\s*$|\s+[\w(]) | other | original | omitted
+          (?: rest | remaining | remainder | existing | previous | unchanged | same(?:\s*$|\s+(?:as\s+(?:before|above)|code|logic|body|implementation|content)) | other | original | omitted
             | snip(?:ped)? | truncated | elided | more\s+(?:code|methods|functions|lines|of\s+the\s+same|here)
             | code | implementation | unmodified | (?:as|like)\s+(?:before|above|is) | no\s+changes? | continue[sd]?
             | (?:other|additional)\s+\w+ | function\s+body | body | imports )

@@ -215,6 +215,7 @@ fn a_line_that_spreads_a_value_is_no_elision() {
         ("a.py", "x[..., rest]\n"),
         ("a.rs", "        ..existing\n"),
         ("a.rs", "    [first, .., last] => rest,\n"),
+        ("a.rs", "        // ... same, but for start states.\n"),
         ("a.go", "\trest...,\n"),
         ("a.c", "int f(int rest, ...);\n"),
     ] {
@@ -230,6 +231,9 @@ fn a_line_that_spreads_a_value_is_no_elision() {
         "...(rest of the code)...",
         "// ... existing code ...",
         "// ...existing code",
+        "// ... (same as before)",
+        "// ... same as above ...",
+        "// ... same code",
         "... rest of code unchanged",
         "... rest of code // unchanged",
         "... existing ... // code",

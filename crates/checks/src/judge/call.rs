@@ -99,9 +99,11 @@ impl<'a> JudgeCall<'a> {
                 Ok(damage::judge(draft, own, &self.input.rules.damage, self.input.lost, limit)?)
             }
             InProcess::Pattern(PatternRules::Markdown) => {
-                let dead = links::marks(self.input.dead_links, draft, gate.rule);
-                let found = patterns(draft, &PatternRules::Markdown, limit)?;
-                Ok(found.into_iter().chain(dead.into_iter().map(MarkedFinding::fresh)).collect())
+                let mut dead = links::marks(self.input.dead_links, draft, gate.rule);
+                let mut found = patterns(draft, &PatternRules::Markdown, limit)?;
+                dead.retain(|dead| !links::is_reported(dead, &found));
+                found.extend(dead.into_iter().map(MarkedFinding::fresh));
+                Ok(found)
             }
             InProcess::Pattern(rules) => patterns(draft, rules, limit),
         });

@@ -7,16 +7,19 @@
 //! * every old fault is still there, so none can have hidden it (*added*); or
 //! * the parser stops at the first fault and now stops before the place that it reached before (*cut short*).
 //!
+//! A fault in an inserted piece that is valid by itself (*sound*) is not new, if a bracket was open there before.
+//!
 //! If none is new, tree-sitter decides, because the parser may have stopped before the edit. It reports a fault of its own
 //! that was struck, if it finds more faults than before; or an unmatched bracket, if there are more than before and the edit
-//! changed the number of brackets.
+//! changed the number of brackets in a place without an old fault.
 //!
 //! Invariant: an edit that leaves the faults unchanged or only removes some has no new fault.
 
 use super::super::delta::{self, ComparedFinding, MarkedFinding, ReplacedLines};
 use super::brackets::balance;
+use super::fault::{self, Pass};
 use super::table::{ParserKind, Stops};
-use super::{fault, tree};
+use super::tree;
 use lockgate_text::{Buffer, LineMap};
 
 /// The most lines of a piece that counts as one place: any old fault in it excuses all new ones. In a longer piece each old
@@ -26,8 +29,8 @@ const ONE_PLACE: usize = 12;
 /// A parser that reports every fault, so that tree-sitter is not needed.
 const REPORTS_ALL: ParserKind = ParserKind::Own(Stops::Never);
 
-/// Faults in text order, each with the number of the pass that found it.
-pub(super) type Faults = Vec<(ComparedFinding, u8)>;
+/// Faults in text order, each with the pass that found it.
+pub(super) type Faults = Vec<(ComparedFinding, Pass)>;
 
 /// The faults that tree-sitter finds on both sides, and the unmatched brackets.
 #[derive(Debug, Default)]
@@ -52,6 +55,8 @@ pub(super) struct BeforeAfter<'a> {
     pub(super) after: &'a Buffer,
     pub(super) map: &'a LineMap,
     pub(super) by: ParserKind,
+    /// The inserted pieces that are valid by themselves, below a bracket that was open before.
+    pub(super) sound: Vec<ReplacedLines>,
 }
 
 /// Marks every fault as new, for a file that parsed before or did not exist.
@@ -60,15 +65,22 @@ pub(super) fn all_new(after: &Faults) -> Vec<MarkedFinding> {
 }
 
 impl BeforeAfter<'_> {
-    /// Returns the part of an opinion that [`BeforeAfter::judge`] uses: only the brackets, if the parser reports every
-    /// fault, and nothing if the edit did not change their number either.
+    /// Returns the part of an opinion that is used: only the brackets, if the parser reports every fault, and nothing if the
+    /// edit inserted no lines and did not change the number of brackets either.
     pub(super) fn opinion_need(&self) -> OpinionNeed {
-        let pieces = || delta::pieces(self.map, self.before.lines().count(), self.after.lines().count());
+        let pieces = self.pieces();
         match self.by {
-            REPORTS_ALL if self.brackets_changed(&pieces()) => OpinionNeed::Brackets,
+            REPORTS_ALL if self.brackets_changed(&pieces) || pieces.iter().any(is_insertion) => {
+                OpinionNeed::Brackets
+            }
             REPORTS_ALL => OpinionNeed::Nothing,
             ParserKind::Own(_) | ParserKind::Tree => OpinionNeed::Everything,
         }
+    }
+
+    /// Returns the pieces that the edit changed.
+    pub(super) fn pieces(&self) -> Vec<ReplacedLines> {
+        delta::pieces(self.map, self.before.lines().count(), self.after.lines().count())
     }
 
     /// Returns the faults, compared with those before, plus new ones that only tree-sitter finds.
@@ -87,18 +99,25 @@ impl BeforeAfter<'_> {
         [old_faults, second_old]: [&Faults; 2],
         [new_faults, second_new]: [&Faults; 2],
     ) -> EditContext {
-        let (old, new) = (self.before.lines().count(), self.after.lines().count());
-        let with_gone = |before: &Faults, after: &Faults| -> Vec<OldFault> {
+        let mut new_of_each = Vec::new();
+        let mut with_gone = |before: &Faults, after: &Faults| -> Vec<OldFault> {
             let (old, new) = (marks(before), marks(after));
-            let gone = delta::unmatched(&old, &new, self.map).gone;
-            old.into_iter().zip(gone).map(|(finding, is_gone)| OldFault { finding, is_gone }).collect()
+            let unmatched = delta::unmatched(&old, &new, self.map);
+            let after = new.into_iter().zip(unmatched.new);
+            new_of_each.extend(after.filter_map(|(finding, is_new)| is_new.then_some(finding)));
+            let before = old.into_iter().zip(unmatched.gone);
+            before.map(|(finding, is_gone)| OldFault { finding, is_gone }).collect()
         };
+        let own = with_gone(old_faults, new_faults);
         // A parser that reports every fault needs no second opinion on their places.
         let second = if self.by == REPORTS_ALL { Vec::new() } else { with_gone(second_old, second_new) };
+        let (sound, pieces) = self.pieces().into_iter().partition(|piece| self.sound.contains(piece));
         EditContext {
-            pieces: delta::pieces(self.map, old, new),
-            faults_of_each: [with_gone(old_faults, new_faults), second],
-            last_line: new,
+            pieces,
+            sound,
+            faults_of_each: [own, second],
+            new_of_each,
+            last_line: self.after.lines().count(),
         }
     }
 
@@ -113,7 +132,9 @@ impl BeforeAfter<'_> {
                 new.into_iter().zip(struck).filter_map(|(finding, struck)| struck.then_some(finding)),
             );
         }
-        if found.is_empty() && self.brackets_changed(&context.pieces) {
+        let mut pieces = context.pieces.clone();
+        pieces.retain(|piece| !context.repairs(piece));
+        if found.is_empty() && self.brackets_changed(&pieces) {
             found.extend(self.new_lone(opinion));
         }
         found
@@ -141,9 +162,13 @@ impl BeforeAfter<'_> {
 
 /// The replaced lines of an edit and the faults before it.
 struct EditContext {
+    /// The pieces that are not sound.
     pieces: Vec<ReplacedLines>,
+    sound: Vec<ReplacedLines>,
     /// The parser's faults before the edit, and tree-sitter's.
     faults_of_each: [Vec<OldFault>; 2],
+    /// The faults after the edit, of both, that do not match one before it.
+    new_of_each: Vec<ComparedFinding>,
     /// The number of the last line after the edit.
     last_line: usize,
 }
@@ -173,17 +198,15 @@ impl EditContext {
         .collect()
     }
 
-    /// Returns the place that the parser reached before the edit, as a pass and a line of the new text. `None` for a fault at
-    /// the end of the file, whose cause may be anywhere.
-    fn reach(&self, sides: &BeforeAfter<'_>, before: &Faults) -> Option<(u8, usize)> {
+    /// Returns the place that the parser reached before the edit, as a pass and a line of the new text. The line is 0 for a
+    /// fault that shows at the end of the text, because its cause may be anywhere.
+    fn reach(&self, sides: &BeforeAfter<'_>, before: &Faults) -> Option<(Pass, usize)> {
         if sides.by != ParserKind::Own(Stops::AtFirst) {
             return None;
         }
         let (finding, pass) = before.iter().max_by_key(|(finding, pass)| (*pass, finding.line))?;
-        let lines = sides.before.lines();
-        let past_all = finding.column > lines.text(finding.line).trim_end().chars().count();
-        if past_all && finding.line >= lines.count() {
-            return None;
+        if *pass == Pass::OpenBrackets || is_at_end(sides.before, finding) {
+            return Some((*pass, 0));
         }
         let replaced = || Some(self.pieces.iter().find(|piece| within(finding.line, piece.old))?.new.0);
         Some((*pass, sides.map.new_line_of(finding.line).or_else(replaced)?))
@@ -208,9 +231,20 @@ impl EditContext {
         struck
     }
 
-    /// True if a fault is in a piece that had a fault before.
+    /// True if a fault is in a piece that is sound, or that had a fault before.
     fn is_excused(&self, finding: &ComparedFinding) -> bool {
-        self.pieces.iter().any(|piece| self.wrote(piece, finding) && self.old_faults_in(piece) > 0)
+        let is_sound = self.sound.iter().any(|piece| self.wrote(piece, finding));
+        is_sound
+            || self.pieces.iter().any(|piece| self.wrote(piece, finding) && self.old_faults_in(piece) > 0)
+    }
+
+    /// True if a piece removed an old fault, and has no new one in its lines or the next. Two faults may hide each other's
+    /// unmatched bracket, so a bracket that is unmatched after the repair of one of them is not new.
+    fn repairs(&self, piece: &ReplacedLines) -> bool {
+        let (first, last) = (piece.old.0.saturating_sub(1), piece.old.1 + 1);
+        let was_in = |fault: &OldFault| fault.is_gone && meets(&fault.finding, first, last);
+        let is_in = |finding: &ComparedFinding| meets(finding, piece.new.0, piece.new.1 + 1);
+        self.faults_of_each.iter().flatten().any(was_in) && !self.new_of_each.iter().any(is_in)
     }
 
     /// True if a fault is in lines that the edit wrote, or next to lines that it removed.
@@ -223,9 +257,6 @@ impl EditContext {
     /// Returns the number of old faults in the lines of a piece, plus those next to it that are gone. A fault next to the
     /// piece that is still there was not fixed in it.
     fn old_faults_in(&self, piece: &ReplacedLines) -> usize {
-        let meets = |finding: &ComparedFinding, first: usize, last: usize| {
-            finding.line <= last && finding.end_line >= first
-        };
         let (first, last) = piece.old;
         let counts = |OldFault { finding, is_gone }: &&OldFault| {
             meets(finding, first, last) || (*is_gone && meets(finding, first.saturating_sub(1), last + 1))
@@ -248,6 +279,22 @@ fn lone(buffer: &Buffer, offsets: &[usize]) -> Vec<ComparedFinding> {
         ComparedFinding::new(lines, fault::place(lines, text, at), tree::lone_bracket(text, at))
     };
     offsets.iter().map(finding).collect()
+}
+
+/// True for a piece that replaces no lines.
+pub(super) fn is_insertion(piece: &ReplacedLines) -> bool {
+    piece.old.0 > piece.old.1
+}
+
+/// True if a finding is in these lines.
+fn meets(finding: &ComparedFinding, first: usize, last: usize) -> bool {
+    finding.line <= last && finding.end_line >= first
+}
+
+/// True if a fault is behind the last character of a text.
+fn is_at_end(text: &Buffer, finding: &ComparedFinding) -> bool {
+    let lines = text.lines();
+    finding.line >= lines.count() && finding.column > lines.text(finding.line).trim_end().chars().count()
 }
 
 fn within(line: usize, (first, last): (usize, usize)) -> bool {

@@ -22,7 +22,7 @@ use libc::SIGABRT;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-use super::fault::SyntaxFault;
+use super::fault::{Pass, SyntaxFault};
 use super::parse::{Parse, wait_for_slot};
 use super::table::{self, OwnParser};
 use super::tree::MAX_FAULTS;
@@ -103,7 +103,7 @@ pub(crate) enum Reply {
 pub(crate) struct WireFault {
     at: usize,
     end: usize,
-    pass: u8,
+    pass: Pass,
     doubtful: bool,
     message: String,
 }

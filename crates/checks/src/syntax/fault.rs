@@ -2,6 +2,7 @@
 
 use super::super::delta::{Belief, ComparedFinding};
 use lockgate_text::Lines;
+use serde::{Deserialize, Serialize};
 
 /// The most faults of a text that its grammar accepts. They come beside a whole tree, so they are fewer than others: each
 /// takes about a kilobyte until the gate has its answer.
@@ -10,6 +11,19 @@ pub(super) const MAX_ACCEPTED_FAULTS: usize = 1_000;
 /// The most lines of a fault whose end counts. A longer fault shows only the start of the error.
 const LONGEST: usize = 3;
 
+/// The pass over a text that finds a fault. A pass finds something only where those before it found nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) enum Pass {
+    /// Finds a string without its end. Quotes before it may have been paired wrongly.
+    Strings,
+    /// Finds a token that cannot be read, or a closing bracket without its partner.
+    Tokens,
+    /// Finds brackets that are open at the end of the text.
+    OpenBrackets,
+    /// Finds all other faults, and every fault of a parser with one pass.
+    Grammar,
+}
+
 /// A place in a text that a parser cannot read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SyntaxFault {
@@ -17,17 +31,22 @@ pub(super) struct SyntaxFault {
     pub(super) at: usize,
     /// The byte offset of its end.
     pub(super) end: usize,
-    /// The pass over the text that found it, from 0; a pass starts only if the one before it found nothing.
-    pub(super) pass: u8,
+    pub(super) pass: Pass,
     pub(super) message: String,
     /// The certainty of the fault.
     pub(super) belief: Belief,
 }
 
 impl SyntaxFault {
-    /// Creates a certain fault of the first pass.
+    /// Creates a certain fault of the last pass.
     pub(super) fn new(at: usize, end: usize, message: impl Into<String>) -> SyntaxFault {
-        SyntaxFault { at, end: end.max(at), pass: 0, message: message.into(), belief: Belief::Certain }
+        SyntaxFault {
+            at,
+            end: end.max(at),
+            pass: Pass::Grammar,
+            message: message.into(),
+            belief: Belief::Certain,
+        }
     }
 
     /// Converts the fault to a finding with lines and columns; an offset beyond the last line becomes its end.

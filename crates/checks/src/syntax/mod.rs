@@ -45,7 +45,7 @@ use std::time::Duration;
 pub use self::child::{parse_for_parent, parse_large_texts_with};
 pub(crate) use self::parse::{ParseFailure, unreadable};
 
-use self::before_after::{BeforeAfter, Opinion, OpinionNeed};
+use self::before_after::{BeforeAfter, Faults, Opinion, OpinionNeed, is_insertion};
 use self::brackets::BracketReport;
 use self::cause::Explains;
 use self::child::{NoReply, Reply, Task};
@@ -57,7 +57,7 @@ use self::parts::{ChangedPart, PartRules};
 use self::table::{LanguageParsers, OwnParser, ParserKind, Stops};
 use self::tree::TreeReport;
 use self::worker::JobOutcome;
-use super::delta::{self, Belief, ComparedFinding, MarkedFinding};
+use super::delta::{self, Belief, ComparedFinding, MarkedFinding, ReplacedLines};
 use super::draft::Draft;
 use lockgate_sandbox::{Halt, Limit};
 use lockgate_syntax as grammar;
@@ -503,7 +503,8 @@ impl<'a> LanguageReaders<'a> {
         if old.marks.is_empty() {
             return Ok(before_after::all_new(&after.marks));
         }
-        let sides = BeforeAfter { before, after: draft.after, map: draft.map, by: after.by };
+        let mut sides =
+            BeforeAfter { before, after: draft.after, map: draft.map, by: after.by, sound: Vec::new() };
         let opinion = match sides.opinion_need() {
             OpinionNeed::Nothing => Opinion::default(),
             OpinionNeed::Brackets => {
@@ -512,7 +513,27 @@ impl<'a> LanguageReaders<'a> {
             }
             OpinionNeed::Everything => self.opinion(before, draft.after)?,
         };
+        sides.sound = self.sound_pieces(&sides, &opinion.old_lone);
         Ok(sides.judge(&old.marks, &after.marks, &opinion))
+    }
+
+    /// Returns the inserted pieces that are valid by themselves, below a bracket that was open before. A fault there can
+    /// follow from that bracket alone: a parser takes a function below it for a part of the function before.
+    fn sound_pieces(&self, sides: &BeforeAfter<'_>, old_lone: &[usize]) -> Vec<ReplacedLines> {
+        let (before, after) = (sides.before, sides.after);
+        let opens = |at: &&usize| matches!(before.view().as_bytes().get(**at), Some(b'(' | b'[' | b'{'));
+        let Some(open) = old_lone.iter().find(opens).map(|at| before.lines().line_at(*at)) else {
+            return Vec::new();
+        };
+        let is_sound = |piece: &ReplacedLines| {
+            let (first, last) = piece.new;
+            let text = after.view().get(after.lines().block(first, last)).unwrap_or_default();
+            let part = Buffer::read(text.as_bytes().to_vec(), Hints::default()).ok();
+            part.and_then(|part| self.read(&part).ok()).is_some_and(|read| read.marks.is_empty())
+        };
+        let mut pieces = sides.pieces();
+        pieces.retain(|piece| is_insertion(piece) && piece.old.0 > open && is_sound(piece));
+        pieces
     }
 
     /// Returns the faults that tree-sitter finds on both sides; none if it cannot read them.
@@ -568,7 +589,7 @@ fn tokens(text: &str) -> usize {
 
 /// Converts faults to findings in text order. Only the first fault of a line is kept, preferably a certain one: the
 /// others mostly follow from it, and each fault reads its line once more.
-fn marked(faults: &[SyntaxFault], buffer: &Buffer) -> Vec<(ComparedFinding, u8)> {
+fn marked(faults: &[SyntaxFault], buffer: &Buffer) -> Faults {
     let (lines, text) = (buffer.lines(), buffer.view());
     let mut faults: Vec<_> = faults.iter().collect();
     let line = |fault: &SyntaxFault| lines.line_at(fault.at).min(lines.count());

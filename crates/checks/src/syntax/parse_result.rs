@@ -1,5 +1,6 @@
 //! The faults of one text.
 
+use super::before_after::Faults;
 use super::table::ParserKind;
 use crate::delta::ComparedFinding;
 
@@ -7,7 +8,7 @@ use crate::delta::ComparedFinding;
 #[derive(Debug)]
 pub(super) struct ParseResult {
     pub(super) by: ParserKind,
-    pub(super) marks: Vec<(ComparedFinding, u8)>,
+    pub(super) marks: Faults,
     /// The duplicate keys, if the parser looked for them.
     pub(super) keys: Option<Vec<ComparedFinding>>,
     /// The starts of the parts of a text without faults; empty if they are not known.

@@ -23,9 +23,14 @@ pub(super) fn read(text: &str, _path: &str) -> Parse {
         let range = error.location;
         SyntaxFault::new(range.start().to_usize(), range.end().to_usize(), error.error.to_string())
     });
-    let tokens = parsed.tokens().iter().map(|token| token.as_tuple());
-    let deep = too_deep(tokens.map(|(kind, range)| (kind, range.start().to_usize())));
-    let faults: Vec<SyntaxFault> = faults.chain(deep).collect();
+    let tokens = || {
+        let tokens = parsed.tokens().iter().map(|token| token.as_tuple());
+        tokens.map(|(kind, range)| (kind, range.start().to_usize()))
+    };
+    let mut faults: Vec<SyntaxFault> = faults.chain(too_deep(tokens())).collect();
+    if faults.is_empty() {
+        faults.extend(mixed_indentation(text, tokens()));
+    }
     if !faults.is_empty() {
         return Parse::faulty(faults);
     }
@@ -76,6 +81,59 @@ pub(super) fn levels(text: &str) -> Result<usize, SyntaxFault> {
 fn too_deep(mut tokens: impl Iterator<Item = (TokenKind, usize)>) -> Option<SyntaxFault> {
     let mut depth = Depth::default();
     tokens.find_map(|(kind, at)| depth.see(kind).map(|words| SyntaxFault::new(at, at, words)))
+}
+
+/// Returns a fault at the first line whose level of indentation depends on the width of a tab. CPython counts a tab as up to
+/// 8 columns and as one, and rejects a line where the two disagree. Ruff counts it as up to 2.
+fn mixed_indentation(text: &str, tokens: impl Iterator<Item = (TokenKind, usize)>) -> Option<SyntaxFault> {
+    let mut levels = vec![(0, 0)];
+    let mut begins_line = true;
+    for (kind, at) in tokens {
+        match kind {
+            TokenKind::Newline => begins_line = true,
+            TokenKind::NonLogicalNewline
+            | TokenKind::Comment
+            | TokenKind::Indent
+            | TokenKind::Dedent
+            | TokenKind::EndOfFile => {}
+            _ if std::mem::take(&mut begins_line) => {
+                let before = text.get(..at)?;
+                let (above, indent) = before.rsplit_once('\n').unwrap_or(("", before));
+                // A line that continues another has the indentation of that one.
+                let width = widths(indent).filter(|_| !above.ends_with('\\'));
+                if width.is_some_and(|width| !is_consistent(&mut levels, width)) {
+                    let words = "inconsistent use of tabs and spaces in indentation";
+                    return Some(SyntaxFault::new(at, at, words));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns the columns of an indentation, with tabs of up to 8 columns and of one; `None` if it has other characters.
+fn widths(indent: &str) -> Option<(usize, usize)> {
+    indent.chars().try_fold((0, 0), |(wide, narrow), character| match character {
+        ' ' => Some((wide + 1, narrow + 1)),
+        '\t' => Some(((wide / 8 + 1) * 8, narrow + 1)),
+        '\u{c}' => Some((0, 0)),
+        _ => None,
+    })
+}
+
+/// Enters or leaves levels of indentation for the next line; false if it is at none, or at another by the other width.
+fn is_consistent(levels: &mut Vec<(usize, usize)>, (wide, narrow): (usize, usize)) -> bool {
+    let deepest = levels.len();
+    while levels.last().is_some_and(|level| level.0 > wide) {
+        levels.pop();
+    }
+    let level = levels.last().copied().unwrap_or_default();
+    if wide == level.0 {
+        return narrow == level.1;
+    }
+    levels.push((wide, narrow));
+    levels.len() > deepest && narrow > level.1
 }
 
 /// The possible nesting depth of the tokens so far. A token that is not a bracket nests until a comma, a bracket of its own

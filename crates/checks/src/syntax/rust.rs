@@ -1,6 +1,6 @@
 //! Parses Rust with syn.
 
-use super::fault::SyntaxFault;
+use super::fault::{Pass, SyntaxFault};
 use super::parse::Parse;
 use super::parts;
 use super::parts::ChangedPart;
@@ -73,29 +73,50 @@ fn fault(error: &syn::Error, code: &str, shebang: usize) -> SyntaxFault {
     let range = error.span().byte_range();
     // At the end of a file there is no token, and syn reports the start of the file.
     if range.end == 0 && message.starts_with(AT_THE_END) {
-        return SyntaxFault {
-            pass: 1,
-            ..SyntaxFault::new(shebang + code.len(), shebang + code.len(), message)
-        };
+        return SyntaxFault::new(shebang + code.len(), shebang + code.len(), message);
     }
     let (at, end) = (shebang + range.start, shebang + range.end);
     if message != UNREADABLE {
-        return SyntaxFault { pass: 1, ..SyntaxFault::new(at, end, message) };
+        return SyntaxFault::new(at, end, message);
     }
-    let message = match code.get(range.start..).and_then(|rest| rest.chars().next()) {
-        Some(open @ ('(' | '[' | '{')) => format!("\"{open}\" is never closed"),
-        Some(close @ (')' | ']' | '}')) => format!("unexpected \"{close}\""),
-        Some('"') => "string without closing quote".to_owned(),
-        Some(other) => format!("unreadable token at \"{other}\""),
-        None => "unreadable token".to_owned(),
+    let rest = code.get(range.start..).unwrap_or_default();
+    let (pass, message) = match rest.chars().next() {
+        Some(open @ ('(' | '[' | '{')) => (Pass::OpenBrackets, format!("\"{open}\" is never closed")),
+        Some(close @ (')' | ']' | '}')) => (Pass::Tokens, format!("unexpected \"{close}\"")),
+        Some('"') if has_end(rest) => (Pass::Tokens, "string with an invalid escape".to_owned()),
+        Some('"') => (Pass::Strings, "string without closing quote".to_owned()),
+        Some(other) => (Pass::Tokens, format!("unreadable token at \"{other}\"")),
+        None => (Pass::Tokens, "unreadable token".to_owned()),
     };
-    SyntaxFault::new(at, end, message)
+    SyntaxFault { pass, ..SyntaxFault::new(at, end, message) }
+}
+
+/// True if the string at the start of a text has a closing quote.
+fn has_end(text: &str) -> bool {
+    let mut bytes = text.bytes().skip(1);
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => return true,
+            b'\\' => {
+                bytes.next();
+            }
+            _ => {}
+        }
+    }
+    false
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::cases::judged;
     use super::*;
+
+    #[test]
+    fn a_string_is_unclosed_or_has_an_invalid_escape() {
+        let message = |text: &str| judged("a.rs", None, text).findings[0].message.clone();
+        assert_eq!(message("fn f() { g(\"\\q\"); }\n"), "string with an invalid escape");
+        assert_eq!(message("fn f() { g(\"a\\\"); }\n"), "string without closing quote");
+    }
 
     #[test]
     fn a_table_is_valid_as_a_whole_file_only() {

@@ -52,6 +52,7 @@ fn options_that_a_gate_could_not_keep_are_refused() {
         "`syntax` returns no formatted text, so `check` is its only role",
     );
     refused(&entry("tool: lint, role: fix"), "`lint` returns no formatted text");
+    refused(&entry("tool: form, role: check, scope: file"), "`scope` has no effect with `role: check`");
     refused(
         &entry("tool: lint, on: []"),
         "`on` is empty: name `edit`, `check` or both, or set `enabled: false`",

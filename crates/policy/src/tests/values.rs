@@ -148,7 +148,7 @@ fn values_of_a_wrong_type_are_named() {
         ("validate_commands: [go]", "1:21: a command must be a list, not the text `go`"),
         ("validate_commands: [[]]", "1:21: a command is empty: the first word must be the program"),
         ("validate_commands: [['']]", "1:21: a command is empty"),
-        ("never_journal: ['[']", "1:17: a file is not a pattern: unclosed character class; missing ']'"),
+        ("never_journal: ['[']", "1:17: `never_journal` is not a pattern: unclosed character class"),
         ("server: { tools: [] }", "1:18: `tools` is empty"),
     ] {
         refused(text, expected);

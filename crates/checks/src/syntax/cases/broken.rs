@@ -74,6 +74,34 @@ pub(super) const CASES: &[Case] = &[
         "a = \"\"\"b\"\"\"\nc = 1\nd = (]\n",
         &[],
     ),
+    (
+        "a.rs",
+        "the inner of two braces added",
+        "fn f() {\n    a();\n\nfn g() {\n    b();\n\nfn h() {}\n",
+        "fn f() {\n    a();\n\nfn g() {\n    b();\n}\n\nfn h() {}\n",
+        &[],
+    ),
+    (
+        "a.rs",
+        "a quote closed, an open brace comes to light",
+        "fn f() {\n    a();\n\nfn g() {\n    let x = \"b;\n}\n",
+        "fn f() {\n    a();\n\nfn g() {\n    let x = \"b\";\n}\n",
+        &[],
+    ),
+    (
+        "a.rs",
+        "a bracket taken away, an open brace comes to light",
+        "fn f() {\n    a();\n\nfn g() {\n    b)();\n}\n",
+        "fn f() {\n    a();\n\nfn g() {\n    b();\n}\n",
+        &[],
+    ),
+    (
+        "a.py",
+        "the second of two whose brackets matched each other",
+        "x = f(1\ndef g():\n    return 1\n\n\ny = h2)\n",
+        "x = f(1\ndef g():\n    return 1\n\n\ny = h(2)\n",
+        &[],
+    ),
     // Edits next to an old fault.
     ("a.py", "a good line elsewhere", "x = (]\ny = 1\nz = 2\n", "x = (]\ny = 1\nz = 3\n", &[]),
     (
@@ -114,7 +142,30 @@ pub(super) const CASES: &[Case] = &[
     ("a.py", "the old fault moved down", "x = (]\n", "import a\n\nx = (]\n", &[]),
     ("a.py", "the old fault moved away", "x = (]\na\nb\nc\nd\n", "a\nb\nc\nd\nx = (]\n", &[]),
     ("a.sh", "the old fault moved down", "if a; then\nb )\nfi\n", "# c\nif a; then\nb )\nfi\n", &[]),
+    ("a.py", "a good line below an open bracket", "def f(:\n", "def f(:\n\ny = 2\n", &[]),
+    (
+        "a.go",
+        "a good function below an open brace",
+        "package a\n\nfunc f() {\n\tif b {\n}\n",
+        "package a\n\nfunc f() {\n\tif b {\n}\n\nfunc g() {\n\treturn\n}\n",
+        &[],
+    ),
+    (
+        "a.js",
+        "a good line below an open bracket",
+        "a(1\n\n\nlet b = 2;\n",
+        "a(1\n\nlet c = 3;\n\nlet b = 2;\n",
+        &[],
+    ),
     // New faults.
+    ("a.py", "an open bracket below an open one", "def f(:\n", "def f(:\n\ny = g(\n", &[3]),
+    (
+        "a.go",
+        "a bad function below an open brace",
+        "package a\n\nfunc f() {\n\tif b {\n}\n",
+        "package a\n\nfunc f() {\n\tif b {\n}\n\nfunc g() {\n\treturn )\n}\n",
+        &[7, 8],
+    ),
     (
         "a.py",
         "an open bracket far from the old fault",
