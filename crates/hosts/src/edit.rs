@@ -2,12 +2,10 @@
 //!
 //! Invariant: an edit is read completely or not at all; a field of the wrong type is an error.
 
-use std::path::{Component, Path};
-
 use serde_json::{Map, Value};
 
 use super::host::Host;
-use super::patch::Patch;
+use super::patch::{Patch, is_same_path};
 
 /// An edit that the tool of a host is to make.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +23,7 @@ pub enum HostEdit {
     ReplaceInFiles {
         /// The paths that the call names beside the quotes.
         paths: Vec<String>,
-        /// The quotes, in their order; one for each path that a quote names.
+        /// The quotes, in their order.
         quotes: Vec<FileQuote>,
     },
     /// Writes the whole text of a file.
@@ -80,8 +78,8 @@ pub struct QuotedReplacement {
 /// A quoted text, and the file that it is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileQuote {
-    /// The path of the file.
-    pub path: String,
+    /// The paths that the call gives for the file. Which of them the tool takes is not known.
+    pub paths: Vec<String>,
     /// The quoted text and its replacement.
     pub quote: QuotedReplacement,
 }
@@ -102,6 +100,16 @@ pub struct QuoteFields {
     pub old: &'static str,
     /// The name of the new text.
     pub new: &'static str,
+}
+
+impl QuoteFields {
+    /// Returns the arguments of a call with another quote; `None` if they are no object.
+    pub(super) fn with_quote(self, input: &Value, quote: &QuotedReplacement) -> Option<Map<String, Value>> {
+        let mut input = input.as_object()?.clone();
+        input.insert(self.old.to_owned(), quote.old.as_str().into());
+        input.insert(self.new.to_owned(), quote.new.as_str().into());
+        Some(input)
+    }
 }
 
 /// The form of the arguments of a call with a patch.
@@ -149,8 +157,8 @@ impl HostEdit {
             | HostEdit::Notebook { path, .. }
             | HostEdit::Other { path } => vec![path],
             HostEdit::ReplaceInFiles { paths, quotes } => {
-                let own = quotes.iter().map(|quote| quote.path.as_str());
-                paths.iter().map(String::as_str).chain(own).collect()
+                let own = quotes.iter().flat_map(|quote| &quote.paths);
+                paths.iter().chain(own).map(String::as_str).collect()
             }
             HostEdit::Patch { patch, .. } => patch.paths(),
             HostEdit::Ambiguous(edits) => edits.iter().flat_map(HostEdit::paths).collect(),
@@ -292,12 +300,12 @@ fn replace_in_list(fields: &Map<String, Value>, list: &Value, tool: &str) -> Res
     let mut quotes = Vec::new();
     for item in items {
         let own = paths_in(item, &PATH);
-        let quote = quote(item, tool)?;
-        let paths = if own.is_empty() { &others } else { &own };
-        quotes.extend(paths.iter().map(|path| FileQuote { path: path.clone(), quote: quote.clone() }));
+        let paths = if own.is_empty() { others.clone() } else { own };
+        quotes.push(FileQuote { paths, quote: quote(item, tool)? });
     }
+    let mut named = beside.iter().chain(quotes.iter().flat_map(|quote| &quote.paths));
     match others.first() {
-        Some(path) if beside.len() < 2 && quotes.iter().all(|quote| quote.path == *path) => {
+        Some(path) if named.all(|name| name == path) => {
             let quotes = quotes.into_iter().map(|quote| quote.quote).collect();
             Ok(HostEdit::Replace { path: path.clone(), quotes, fields: None })
         }
@@ -367,16 +375,11 @@ fn name_in(fields: &Map<String, Value>, names: &[&'static str]) -> Option<&'stat
 fn paths_in(fields: &Map<String, Value>, names: &[&str]) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     for path in names.iter().filter_map(|name| fields.get(*name)?.as_str()) {
-        if !paths.iter().any(|other| parts(other).eq(parts(path))) {
+        if !paths.iter().any(|other| is_same_path(other, path)) {
             paths.push(path.to_owned());
         }
     }
     paths
-}
-
-/// Returns the names in a path, without those of the same folder: `./a` is `a`.
-fn parts(path: &str) -> impl Iterator<Item = Component<'_>> {
-    Path::new(path).components().filter(|name| *name != Component::CurDir)
 }
 
 /// Returns the object that names the file of a call: the call, or the first item of its list if that alone does.
@@ -419,7 +422,7 @@ mod tests {
         else {
             panic!()
         };
-        let named: Vec<&str> = quotes.iter().map(|quote| quote.path.as_str()).collect();
+        let named: Vec<&str> = quotes.iter().flat_map(|quote| &quote.paths).map(String::as_str).collect();
         assert_eq!((paths.len(), named), (0, vec!["/a", "/b", "/a"]));
         // A path beside the list counts as well, because a tool may take either.
         let beside = json!({"filePath": "/c", "replacements": [item("/a")]});
@@ -434,7 +437,7 @@ mod tests {
         let item = json!({"filePath": "/a", "path": "/b", "oldString": "x", "newString": "y"});
         let edit = read("multi_replace_string_in_file", &json!({"replacements": [item]}));
         let HostEdit::ReplaceInFiles { quotes, .. } = &edit else { panic!("{edit:?}") };
-        assert_eq!((edit.paths(), quotes[1].quote.new.as_str()), (vec!["/a", "/b"], "y"));
+        assert_eq!((edit.paths(), quotes.len(), quotes[0].quote.new.as_str()), (vec!["/a", "/b"], 1, "y"));
         let two = json!({"filePath": "/a", "path": "/b", "edits": [{"oldString": "x", "newString": "y"}]});
         assert_eq!(read("multi_replace_string_in_file", &two).paths(), ["/a", "/b", "/a", "/b"]);
         let paths = json!({"path": "/b", "file_path": "/a", "filePath": 1, "TargetFile": "/a"});

@@ -6,6 +6,7 @@
 //! Invariant: reading fails on a text that Codex would not apply; nothing is guessed.
 
 use std::fmt;
+use std::path::{Component, Path};
 
 use lockgate_error::{Code, Error};
 
@@ -47,6 +48,16 @@ pub enum PatchChange {
         /// The replaced lines, in the order of the file.
         chunks: Vec<Chunk>,
     },
+}
+
+impl PatchChange {
+    /// Returns the new path, if the file is moved.
+    pub fn move_to(&self) -> Option<&str> {
+        match self {
+            PatchChange::Update { move_to, .. } => move_to.as_deref(),
+            PatchChange::Add(_) | PatchChange::Delete => None,
+        }
+    }
 }
 
 /// Consecutive lines of a file, before and after.
@@ -119,7 +130,8 @@ impl Patch {
     pub fn with_joined_updates(self) -> Result<Patch, Error> {
         let mut files: Vec<FilePatch> = Vec::new();
         for FilePatch { path, change } in self.files {
-            let known = files.iter_mut().find(|known| known.path == path).map(|known| &mut known.change);
+            let known = files.iter_mut().find(|known| is_same_path(&known.path, &path));
+            let known = known.map(|known| &mut known.change);
             match (known, change) {
                 (
                     Some(PatchChange::Update { move_to: None, chunks }),
@@ -144,19 +156,14 @@ impl Patch {
     /// Returns a path that the patch names twice.
     fn repeated_path(&self) -> Option<&str> {
         let paths = self.paths();
-        let is_repeated = |(at, path): &(usize, &&str)| paths.iter().take(*at).any(|known| known == *path);
+        let is_repeated =
+            |(at, path): &(usize, &&str)| paths.iter().take(*at).any(|known| is_same_path(known, path));
         paths.iter().enumerate().find(is_repeated).map(|(_, path)| *path)
     }
 
     /// Returns the paths that the patch names, in its order.
     pub fn paths(&self) -> Vec<&str> {
-        let paths = self.files.iter().flat_map(|file| {
-            let to = match &file.change {
-                PatchChange::Update { move_to, .. } => move_to.as_deref(),
-                PatchChange::Add(_) | PatchChange::Delete => None,
-            };
-            [Some(file.path.as_str()), to]
-        });
+        let paths = self.files.iter().flat_map(|file| [Some(file.path.as_str()), file.change.move_to()]);
         paths.flatten().collect()
     }
 
@@ -190,6 +197,14 @@ impl Patch {
         }
         Some((folder, Patch::parse(&lines.get(..stop)?.join("\n"))))
     }
+}
+
+/// True if two paths have the same names: `./a` is `a`.
+pub(super) fn is_same_path(one: &str, other: &str) -> bool {
+    fn names(path: &str) -> impl Iterator<Item = Component<'_>> {
+        Path::new(path).components().filter(|name| *name != Component::CurDir)
+    }
+    names(one).eq(names(other))
 }
 
 /// Writes the patch in its format.
@@ -378,7 +393,7 @@ mod tests {
             Patch::parse(&text).unwrap().with_joined_updates().map_err(|error| error.message)
         };
         let update = |path: &str, line: &str| format!("*** Update File: {path}\n@@\n-{line}\n+new\n");
-        let joined = parse(&[update("a", "1"), update("b", "2"), update("a", "3")].concat()).unwrap();
+        let joined = parse(&[update("a", "1"), update("b", "2"), update("./a", "3")].concat()).unwrap();
         assert_eq!(joined.paths(), ["a", "b"]);
         let PatchChange::Update { chunks, .. } = &joined.files[0].change else { panic!("{joined}") };
         assert_eq!(chunks.iter().flat_map(Chunk::old).collect::<Vec<_>>(), ["1", "3"]);
@@ -390,6 +405,7 @@ mod tests {
             ([&update("a", "1"), &delete], "a"),
             ([&update("a", "1"), &moved], "a"),
             ([&moved, &update("b", "1")], "b"),
+            ([&moved, &update("./b", "1")], "./b"),
         ] {
             let error = parse(&sections.map(String::as_str).concat()).unwrap_err();
             let message =

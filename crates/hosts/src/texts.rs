@@ -257,7 +257,7 @@ pub fn rejection(error: &Error, path: &str, call: Option<HostCallForm>) -> Strin
         Arc::new(ToolCall {
             tool: call.tool,
             arguments: call.arguments,
-            schema: Default::default,
+            schema: answer::unknown_fields,
             check: |_| Ok(()),
         })
     });

@@ -1,8 +1,10 @@
 //! Reads the request of `lockgate edit` from JSON or from flags.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::flags::{EditFlags, read_text};
@@ -59,9 +61,78 @@ impl RequestSource {
 
 /// Parses the request in a file, or on standard input for `-`.
 ///
-/// Errors: `INVALID_INPUT` with the name of the flag, when the source cannot be read or is not a JSON object.
+/// Errors: `INVALID_INPUT` with the name of the flag, when the source cannot be read, is not a JSON object, or has a key
+/// twice in one object.
 pub(in crate::cli) fn parse_request(source: &Path, flag: &str) -> Result<Map<String, Value>, Error> {
-    serde_json::from_str(&read_text(source, flag)?).map_err(|error| {
-        Error::new(Code::InvalidInput, format!("the request is not a JSON object: {error}")).field(flag)
-    })
+    let invalid =
+        |reason: String| Error::new(Code::InvalidInput, format!("the request {reason}")).field(flag);
+    match serde_json::from_str(&read_text(source, flag)?) {
+        Ok(UniqueKeys(Value::Object(request))) => Ok(request),
+        Ok(UniqueKeys(_)) => Err(invalid("is not a JSON object".to_owned())),
+        Err(error) if error.is_data() => Err(invalid(format!("has a {error}"))),
+        Err(error) => Err(invalid(format!("is not a JSON object: {error}"))),
+    }
+}
+
+/// A JSON value in which no object has a key twice. Of two values, a person may have meant either.
+struct UniqueKeys(Value);
+
+impl<'de> Deserialize<'de> for UniqueKeys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<UniqueKeys, D::Error> {
+        deserializer.deserialize_any(UniqueKeysVisitor).map(UniqueKeys)
+    }
+}
+
+struct UniqueKeysVisitor;
+
+impl<'de> Visitor<'de> for UniqueKeysVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut array = Vec::new();
+        while let Some(UniqueKeys(item)) = items.next_element()? {
+            array.push(item);
+        }
+        Ok(array.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            if object.contains_key(&key) {
+                return Err(A::Error::custom(format_args!("duplicate key `{key}`")));
+            }
+            let UniqueKeys(value) = entries.next_value()?;
+            object.insert(key, value);
+        }
+        Ok(object.into())
+    }
 }

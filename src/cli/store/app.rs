@@ -44,6 +44,13 @@ enum AppCommand {
     },
 }
 
+impl AppArgs {
+    pub(super) fn format(&self) -> OutputFormat {
+        let (AppCommand::Add { format, .. } | AppCommand::List { format, .. }) = self.command;
+        format
+    }
+}
+
 pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
     match args.command {
         AppCommand::Add { id, organization, store, format } => {

@@ -22,7 +22,7 @@ pub(super) struct ExportArgs {
     store: StoreLocation,
     /// Prints the counts as JSON
     #[arg(id = "json", long, action = ArgAction::SetTrue)]
-    format: OutputFormat,
+    pub(super) format: OutputFormat,
 }
 
 /// Exports and prints the counts.

@@ -43,7 +43,7 @@ pub(super) struct ImportArgs {
     trust: TrustArgs,
     /// Prints the counts and the rejected files as JSON
     #[arg(id = "json", long, action = ArgAction::SetTrue)]
-    format: OutputFormat,
+    pub(super) format: OutputFormat,
 }
 
 /// Imports and prints the result of each file.

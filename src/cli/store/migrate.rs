@@ -19,7 +19,7 @@ pub(super) struct MigrateArgs {
     store: StoreLocation,
     /// Prints the versions as JSON
     #[arg(id = "json", long, action = ArgAction::SetTrue)]
-    format: OutputFormat,
+    pub(super) format: OutputFormat,
 }
 
 /// Migrates and prints the old and new version.

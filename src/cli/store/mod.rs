@@ -35,10 +35,11 @@ enum StoreCommand {
 }
 
 pub(super) fn run(args: StoreArgs) -> Result<ExitCode, Error> {
-    match args.command {
-        StoreCommand::Migrate(args) => migrate::run(&args),
-        StoreCommand::Import(args) => import::run(args),
-        StoreCommand::Export(args) => export::run(&args),
-        StoreCommand::App(args) => app::run(args),
-    }
+    let (format, result) = match args.command {
+        StoreCommand::Migrate(args) => (args.format, migrate::run(&args)),
+        StoreCommand::Import(args) => (args.format, import::run(args)),
+        StoreCommand::Export(args) => (args.format, export::run(&args)),
+        StoreCommand::App(args) => (args.format(), app::run(args)),
+    };
+    result.or_else(|error| format.print_error(error))
 }

@@ -285,3 +285,18 @@ fn a_file_that_claude_code_cannot_read_gets_the_call_that_can() {
     assert_eq!(outcome.exit, 0, "{outcome:?}");
     assert_eq!(project.bytes("x.txt"), b"caf\xe9\nB\nc\n");
 }
+
+#[test]
+fn a_failed_call_with_a_list_of_quotes_gets_the_texts_that_work() {
+    let project = Project::new();
+    let edits = json!([{"old_string": "return  sum(items)", "new_string": "return 1"}]);
+    let call = json!({"tool_name": "MultiEdit", "tool_use_id": "t",
+        "tool_input": {"file_path": project.at("app.py"), "edits": edits},
+        "tool_response": "<tool_use_error>String to replace not found in file.</tool_use_error>"});
+    let reply = project
+        .hook(&json!({"session_id": "s", "cwd": project.root(), "hook_event_name": "PostToolBatch",
+        "tool_calls": [call]}));
+    let texts = context(&reply).split_once("These texts work:\n").unwrap_or_else(|| panic!("{reply}")).1;
+    let texts: Value = serde_json::from_str(texts).unwrap();
+    assert_eq!(texts, json!({"old": "    return sum(items)\n", "new": "    return 1\n"}));
+}

@@ -123,6 +123,38 @@ fn every_path_that_a_call_gives_for_its_file_is_guarded() {
     }
 }
 
+/// The control: the same with one name for the file.
+#[test]
+fn a_file_that_a_list_names_in_several_ways_is_one_file() {
+    let project = Project::new();
+    let named = |mut fields: Value, names: &[(&str, &Path)]| {
+        for (name, path) in names {
+            fields[*name] = json!(path);
+        }
+        fields
+    };
+    let absolute = project.at("app.py");
+    let both = [("filePath", absolute.as_path()), ("path", Path::new("app.py"))];
+    let (one, other) = both.split_at(1);
+    for (old, new, expected) in [
+        ("    return sum(items)\n", "return sum(items)\n", "1 finding that blocks"),
+        ("return  sum(items)", "return 1", "These texts work"),
+    ] {
+        let quote = json!({"oldString": old, "newString": new});
+        let inputs = [
+            json!({"replacements": [named(quote.clone(), one)]}),
+            json!({"replacements": [named(quote.clone(), &both)]}),
+            named(json!({"replacements": [quote]}), &both),
+            named(json!({"replacements": [named(quote.clone(), other)]}), one),
+        ];
+        for (at, input) in inputs.into_iter().enumerate() {
+            let answer = project.hook(&json!({"cwd": project.root(), "sessionId": "s", "hookEventName": "PreToolUse",
+                "tool_use_id": format!("{expected} {at}"), "tool_name": "multi_replace_string_in_file", "tool_input": input}));
+            assert!(denial(&answer).contains(expected), "{at}: {answer}");
+        }
+    }
+}
+
 /// lockgate itself would not write these files; the tool of a host does.
 #[test]
 fn a_file_that_lockgate_would_not_write_is_judged_after_the_call() {

@@ -91,7 +91,8 @@ fn the_sections_of_one_file_are_one_edit_or_refused_by_its_name() {
         project.call(&["edit", "--patch", "-"], &format!("*** Begin Patch\n{sections}*** End Patch\n"))
     };
     let update = "*** Update File: a.txt\n@@\n";
-    let outcome = apply(&format!("{update}-b\n+B\n{update}-a\n+A\n*** End of File\n"));
+    let same = update.replace("a.txt", "./a.txt");
+    let outcome = apply(&format!("{update}-b\n+B\n{same}-a\n+A\n*** End of File\n"));
     assert_eq!((outcome.exit, project.text("a.txt").as_str()), (0, "a\nB\nx\nA\n"), "{outcome:?}");
     assert_eq!(project.log().len(), 1);
     let outcome = apply("*** Delete File: a.txt\n*** Add File: a.txt\n+c\n");

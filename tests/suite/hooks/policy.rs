@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::trust::fixture::{Fixture, policy};
 use super::{PYTHON, Project, claude, context, denial, edit};
-use crate::suite::wire::Outcome;
+use crate::suite::wire::{Outcome, outcome};
 
 fn good(project: &Project, id: &str) -> Value {
     let root = project.root();
@@ -107,7 +107,7 @@ fn event(fixture: &Fixture, session: &str, id: &str) -> Outcome {
     command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let mut child = command.spawn().unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), event.to_string().as_bytes()).unwrap();
-    super::super::trust::fixture::outcome(&child.wait_with_output().unwrap())
+    outcome(&child.wait_with_output().unwrap())
 }
 
 #[test]

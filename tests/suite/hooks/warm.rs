@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::super::store::not_run;
-use super::super::trust::fixture::{Fixture, outcome, policy};
-use super::super::wire::{Outcome, Server};
+use super::super::trust::fixture::{Fixture, policy};
+use super::super::wire::{Outcome, Server, outcome};
 use super::{claude, denial, edit};
 
 /// A project whose gate is a program that finds `x = 2` bad.

@@ -156,9 +156,9 @@ fn what_a_person_changed_afterwards_stays() {
     assert_eq!(fixture.text(".codex/config.toml"), "a = 1\n\n[tui]\nb = 2\n");
 }
 
-/// A person's own empty objects and lists stay, also if the file was changed after `init`.
+/// A person's own objects, lists and their elements stay, also if the file was changed after `init`.
 #[test]
-fn empty_values_of_a_person_stay() {
+fn what_a_person_had_before_stays() {
     for (words, path, before) in [
         (&["--client", "claude", "--hooks"][..], ".claude/settings.json", "{\"a\": 1, \"hooks\": {}}"),
         (
@@ -170,6 +170,16 @@ fn empty_values_of_a_person_stay() {
             &["--client", "claude", "--replace"],
             ".claude/settings.json",
             "{\"a\": 1, \"permissions\": {\"deny\": []}}",
+        ),
+        (
+            &["--client", "claude", "--replace"],
+            ".claude/settings.json",
+            "{\"a\": 1, \"permissions\": {\"deny\": [\"Write\", \"Read(.env)\"]}}",
+        ),
+        (
+            &["--client", "gemini", "--replace"],
+            ".gemini/settings.json",
+            "{\"a\": 1, \"tools\": {\"exclude\": [\"write_file\"]}}",
         ),
         (&["--client", "claude"], ".mcp.json", "{\"a\": 1, \"mcpServers\": {}}"),
         (&["--client", "opencode", "--replace"], "opencode.json", "{\"a\": 1, \"permission\": {}}"),
@@ -290,11 +300,11 @@ fn only_what_init_adds_is_removed() {
 
 #[test]
 fn additions_to_one_file_are_removed_in_any_order() {
-    let before = "{\n  \"theme\": \"dark\"\n}\n";
+    const PATH: &str = ".gemini/settings.json";
     let additions: [&[&str]; 3] =
         [&["--client", "gemini"], &["--client", "gemini", "--hooks"], &["--client", "gemini", "--replace"]];
-    for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
-        let fixture = Fixture::new(&[(".gemini/settings.json", before)]);
+    let fixture_after = |before: &[(&str, &str)], order: [usize; 3]| {
+        let fixture = Fixture::new(before);
         for words in additions {
             assert_eq!(fixture.init(words).json["status"], "written");
         }
@@ -304,7 +314,20 @@ fn additions_to_one_file_are_removed_in_any_order() {
                 "written"
             );
         }
-        assert_eq!(fixture.text(".gemini/settings.json"), before, "{order:?}");
+        fixture
+    };
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let theme = "{\n  \"theme\": \"dark\"\n}\n";
+        assert_eq!(fixture_after(&[(PATH, theme)], order).text(PATH), theme, "{order:?}");
+        // A file of a person stays, also if it has nothing else.
+        for before in ["{}\n", "{\n  \"hooks\": {}\n}\n"] {
+            let left: Value =
+                serde_json::from_str(&fixture_after(&[(PATH, before)], order).text(PATH)).unwrap();
+            assert_eq!(left, serde_json::from_str::<Value>(before).unwrap(), "{order:?}");
+        }
+        // One that lockgate made goes, with its folder.
+        let left = fixture_after(&[], order).tree();
+        assert!(left.is_empty(), "{order:?}: {left:?}");
     }
 }
 

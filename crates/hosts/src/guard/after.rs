@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{EventGuard, Step, Stop, host_call, text_version};
 use crate::answer::Guarded;
@@ -17,6 +17,9 @@ use crate::simulate::{self, Simulation};
 use crate::texts::{self, EditState, Judged, OwnTools};
 use lockgate_engine::{BytesBefore, HostChange, link_target};
 use lockgate_text::Version;
+
+/// The longest proposal of another call, in bytes.
+const MAX_PROPOSAL: usize = 2000;
 
 impl EventGuard<'_> {
     /// Answers an event after calls: records what was written, and helps with calls that failed.
@@ -49,8 +52,7 @@ impl EventGuard<'_> {
             (false, true) => HookDecision::Blame(text),
             (false, false) => HookDecision::Note(text),
         };
-        let settings = self.workspace.hook_settings_at_top().ok();
-        self.guarded(decision, problem, settings)
+        Guarded { decision, problem, cline: self.settings_at_top().cline }
     }
 
     /// Records the files that a call wrote, and judges them if that was not done before.
@@ -103,7 +105,7 @@ impl EventGuard<'_> {
     }
 
     async fn judge_written(&self, path: &str, known: &FileRecord) -> Step<Vec<AfterText>> {
-        let end = self.started + self.workspace.hook_settings_at_top().unwrap_or_default().deadline;
+        let end = self.started + self.settings_at_top().deadline;
         let watch = self.watch.with_end(end);
         let checked = self.workspace.judge_written(path.to_owned(), known.before.clone(), watch).await?;
         if !checked.verdict.refuses() {
@@ -140,17 +142,11 @@ impl EventGuard<'_> {
         match locate::quote(&file.path, before, quote) {
             Located::Found(wanted) => {
                 let exact = rewrite::quote(before, &wanted, TextHabit::Unknown)?;
-                let mut input = call.input.as_object()?.clone();
-                if let Some(fields) = fields {
-                    input.insert(fields.old.to_owned(), exact.old.as_str().into());
-                    input.insert(fields.new.to_owned(), exact.new.as_str().into());
-                }
-                let again = Value::Object(input).to_string();
-                let again = if again.len() > 2000 {
-                    String::new()
-                } else {
-                    format!(" This call works:\n{} {again}", call.tool)
+                let again = match fields.and_then(|fields| fields.with_quote(&call.input, &exact)) {
+                    Some(input) => format!(" This call works:\n{} {}", call.tool, Value::Object(input)),
+                    None => format!(" These texts work:\n{}", json!({"old": exact.old, "new": exact.new})),
                 };
+                let again = Some(again).filter(|again| again.len() <= MAX_PROPOSAL).unwrap_or_default();
                 let own = own(&exact.old, &exact.new).filter(|_| self.tools == OwnTools::Server);
                 let own = own.map(|own| format!("\nOr: {own}")).unwrap_or_default();
                 Some(format!(

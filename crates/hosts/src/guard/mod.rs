@@ -100,33 +100,21 @@ struct FilesRead {
 impl EventGuard<'_> {
     /// Answers an event before its call.
     pub async fn before(&self) -> Guarded {
-        let Some(call) = self.event.calls.first() else {
-            return self.guarded(HookDecision::Pass, None, None);
-        };
         let mut settings = None;
-        let result = self.judge_call(call, &mut settings).await;
-        self.finish(result, settings)
+        let result = match self.event.calls.first() {
+            Some(call) => self.judge_call(call, &mut settings).await,
+            None => Ok(HookDecision::Pass),
+        };
+        let settings = settings.unwrap_or_else(|| self.settings_at_top());
+        let (decision, problem) = match result {
+            Ok(decision) | Err(Stop::Answer(decision)) => (decision, None),
+            Err(Stop::Unjudged(reason)) => (unjudged(&reason, settings.fail), Some(reason)),
+        };
+        Guarded { decision, problem, cline: settings.cline }
     }
 
-    fn finish(&self, result: Step<HookDecision>, settings: Option<HookSettings>) -> Guarded {
-        let top = || self.workspace.hook_settings_at_top().unwrap_or_default();
-        let settings = settings.unwrap_or_else(top);
-        match result {
-            Ok(decision) | Err(Stop::Answer(decision)) => self.guarded(decision, None, Some(settings)),
-            Err(Stop::Unjudged(reason)) => {
-                let decision = unjudged(&reason, settings.fail);
-                self.guarded(decision, Some(reason), Some(settings))
-            }
-        }
-    }
-
-    fn guarded(
-        &self,
-        decision: HookDecision,
-        problem: Option<String>,
-        settings: Option<HookSettings>,
-    ) -> Guarded {
-        Guarded { decision, problem, cline: settings.unwrap_or_default().cline }
+    fn settings_at_top(&self) -> HookSettings {
+        self.workspace.hook_settings_at_top().unwrap_or_default()
     }
 
     /// What a denial does to the edit.
@@ -179,7 +167,7 @@ impl EventGuard<'_> {
         notes.extend(self.withheld(reports.iter().map(|report| &report.verdict)));
         notes.extend(texts::allowed(&judged));
         let decision = match plan.rewrite.take() {
-            Some((input, context)) => {
+            Some(CallRewrite { input, context }) => {
                 notes.insert(0, context);
                 HookDecision::Rewrite { input, context: notes.join("\n\n") }
             }
@@ -403,7 +391,14 @@ fn claim(event: &Event, call: &HostCall, root: &Path, records: &ToolCallRecords)
 #[derive(Default)]
 struct CallPlan {
     drafts: Vec<HostDraft>,
-    rewrite: Option<(Value, String)>,
+    rewrite: Option<CallRewrite>,
+}
+
+/// Other arguments for a call.
+struct CallRewrite {
+    input: Value,
+    /// The message to the model about them.
+    context: String,
 }
 
 /// Returns a path of an edit, absolute: relative paths start from the folder of the session, or from that of a command.
@@ -411,26 +406,18 @@ struct CallPlan {
 /// `.` and `..` are resolved as the host's tool does it. A patch goes through the links on the way, as the system does;
 /// the other tools go by the text alone, as Node's `path.resolve` does.
 pub fn absolute_path(folder: &Path, edit: &HostEdit, path: &str) -> String {
-    let folder = match edit {
-        HostEdit::Patch { folder: Some(own), .. } => folder.join(own),
-        HostEdit::Patch { folder: None, .. }
-        | HostEdit::Replace { .. }
-        | HostEdit::ReplaceInFiles { .. }
-        | HostEdit::Write { .. }
-        | HostEdit::Delete { .. }
-        | HostEdit::Notebook { .. }
-        | HostEdit::Other { .. }
-        | HostEdit::Ambiguous(_) => folder.to_owned(),
+    let whole = match edit {
+        HostEdit::Patch { folder: Some(own), .. } => folder.join(own).join(path),
+        _ => folder.join(path),
     };
-    let whole = folder.join(path);
-    let real_folder = match (edit, whole.parent(), whole.file_name()) {
+    let real = match (edit, whole.parent(), whole.file_name()) {
         (HostEdit::Patch { .. }, Some(parent), Some(name)) if has_parent_steps(&whole) => {
             // A folder that does not exist yet is made where the links lead.
-            link_target(parent).map(|real| real.join(name))
+            link_target(parent).map(|parent| parent.join(name))
         }
         _ => None,
     };
-    real_folder.unwrap_or_else(|| without_dots(&whole)).to_string_lossy().into_owned()
+    real.unwrap_or_else(|| without_dots(&whole)).to_string_lossy().into_owned()
 }
 
 fn has_parent_steps(path: &Path) -> bool {

@@ -1,9 +1,11 @@
 //! What the tool of the host would write: its call simulated on the current files, and other arguments for a call that
 //! would miss its place or change other bytes.
 
-use serde_json::Value;
+use std::fmt;
 
-use super::{CallPlan, DraftChange, EventGuard, HostDraft, Step, Stop, host_call};
+use serde_json::{Value, json};
+
+use super::{CallPlan, CallRewrite, DraftChange, EventGuard, HostDraft, Step, Stop, host_call};
 use crate::answer::{HookDecision, with_patch};
 use crate::edit::{FileQuote, HostEdit, QuoteMatches, QuotedReplacement};
 use crate::event::HostCall;
@@ -24,28 +26,43 @@ impl EventGuard<'_> {
         files: Vec<(String, HostFile)>,
         settings: HookSettings,
     ) -> Step<CallPlan> {
+        if let Some(edit) = self.edit_of_one_file(&call.edit) {
+            let call = HostCall { edit, ..call.clone() };
+            return self.simulate(&call, files, settings);
+        }
         match &call.edit {
-            HostEdit::Patch { patch, .. } => return self.simulate_patch(call, patch, files, settings),
-            HostEdit::ReplaceInFiles { quotes, .. } => {
-                return Ok(self.simulate_quotes(call, quotes, files));
-            }
-            HostEdit::Ambiguous(edits) => match edits.first().filter(|_| self.paths(&call.edit).len() == 1) {
-                // The names are spellings of one path.
-                Some(edit) => {
-                    let call = HostCall { edit: edit.clone(), ..call.clone() };
-                    return self.simulate(&call, files, settings);
-                }
-                None => return self.simulate_each(call, edits, files, settings),
-            },
+            HostEdit::Patch { patch, .. } => self.simulate_patch(call, patch, files, settings),
+            HostEdit::ReplaceInFiles { quotes, .. } => Ok(self.simulate_quotes(call, quotes, files)),
+            HostEdit::Ambiguous(edits) => self.simulate_each(call, edits, files, settings),
             HostEdit::Replace { .. }
             | HostEdit::Write { .. }
             | HostEdit::Delete { .. }
             | HostEdit::Notebook { .. }
-            | HostEdit::Other { .. } => {}
+            | HostEdit::Other { .. } => {
+                let Some((path, file)) = files.into_iter().next() else { return Ok(CallPlan::default()) };
+                let (change, rewrite) = self.simulate_file(call, &call.edit, &path, &file, settings)?;
+                Ok(CallPlan { drafts: vec![HostDraft { path, file, change }], rewrite })
+            }
         }
-        let Some((path, file)) = files.into_iter().next() else { return Ok(CallPlan::default()) };
-        let (change, rewrite) = self.simulate_file(call, &call.edit, &path, &file, settings)?;
-        Ok(CallPlan { drafts: vec![HostDraft { path, file, change }], rewrite })
+    }
+
+    /// Returns the edit of a single file, if the call names only this file, by several names.
+    fn edit_of_one_file(&self, edit: &HostEdit) -> Option<HostEdit> {
+        let single = match edit {
+            HostEdit::Ambiguous(edits) => edits.first()?.clone(),
+            HostEdit::ReplaceInFiles { quotes, .. } => HostEdit::Replace {
+                path: (*edit.paths().first()?).to_owned(),
+                quotes: quotes.iter().map(|quote| quote.quote.clone()).collect(),
+                fields: None,
+            },
+            HostEdit::Replace { .. }
+            | HostEdit::Write { .. }
+            | HostEdit::Delete { .. }
+            | HostEdit::Patch { .. }
+            | HostEdit::Notebook { .. }
+            | HostEdit::Other { .. } => return None,
+        };
+        (self.paths(edit).len() == 1).then_some(single)
     }
 
     /// Simulates the edit of each file that the call names, as the tool may take any of them.
@@ -85,6 +102,7 @@ impl EventGuard<'_> {
     }
 
     /// Simulates the edit of one file. Returns other arguments for the call, too, if its quote differs from the file.
+    /// `edit` is the edit of the call, or one of those that it may be.
     fn simulate_file(
         &self,
         call: &HostCall,
@@ -92,11 +110,8 @@ impl EventGuard<'_> {
         path: &str,
         file: &HostFile,
         settings: HookSettings,
-    ) -> Step<(DraftChange, Option<(Value, String)>)> {
-        let habit = self.event.host.habit();
-        let before = file.bytes.as_deref();
-        let mut rewrite = None;
-        let change = match (edit, before) {
+    ) -> Step<(DraftChange, Option<CallRewrite>)> {
+        let change = match (edit, file.bytes.as_deref()) {
             (HostEdit::Write { content, .. }, _) => DraftChange::Written(content.clone()),
             (HostEdit::Delete { .. }, Some(_)) => DraftChange::Removed,
             (HostEdit::Notebook { cell, .. }, Some(before)) => match notebook::change_cell(before, cell) {
@@ -109,46 +124,7 @@ impl EventGuard<'_> {
                 _ => return Err(Stop::Answer(HookDecision::Pass)),
             },
             (HostEdit::Replace { quotes, .. }, Some(before)) => {
-                let is_helped =
-                    self.event.host.fires_before_search() && settings.drift == DriftedQuote::Rewrite;
-                match simulate::replace(before, quotes, habit) {
-                    Simulation::Made(made) if is_helped && joins_lines(path, before, quotes, &made) => {
-                        match self.locate(call, path, file, settings)? {
-                            Some((made, new)) => {
-                                rewrite = Some(new);
-                                DraftChange::Made(made)
-                            }
-                            None => DraftChange::Made(made),
-                        }
-                    }
-                    // A tool of known habits does not find the quote, because line ends differ.
-                    Simulation::Made(made)
-                        if is_helped
-                            && habit != TextHabit::Unknown
-                            && made.written.is_none()
-                            && is_utf8(before) =>
-                    {
-                        match self.quote_exactly(call, path, file, &made.faithful, settings)? {
-                            Some((made, new)) => {
-                                rewrite = Some(new);
-                                DraftChange::Made(made)
-                            }
-                            None => DraftChange::Made(made),
-                        }
-                    }
-                    Simulation::Made(made) => DraftChange::Made(made),
-                    Simulation::Unknown => DraftChange::Unknown,
-                    Simulation::Missing | Simulation::Several(_) => {
-                        let found = if is_helped { self.locate(call, path, file, settings)? } else { None };
-                        match found {
-                            Some((made, new)) => {
-                                rewrite = Some(new);
-                                DraftChange::Made(made)
-                            }
-                            None => DraftChange::Unknown,
-                        }
-                    }
-                }
+                return self.simulate_replace(call, quotes, path, before, settings);
             }
             (
                 HostEdit::Delete { .. }
@@ -160,7 +136,42 @@ impl EventGuard<'_> {
                 _,
             ) => DraftChange::Unknown,
         };
-        Ok((change, rewrite))
+        Ok((change, None))
+    }
+
+    /// Simulates the quotes of one file.
+    fn simulate_replace(
+        &self,
+        call: &HostCall,
+        quotes: &[QuotedReplacement],
+        path: &str,
+        before: &[u8],
+        settings: HookSettings,
+    ) -> Step<(DraftChange, Option<CallRewrite>)> {
+        let habit = self.event.host.habit();
+        let is_helped = self.event.host.fires_before_search() && settings.drift == DriftedQuote::Rewrite;
+        let simulation = simulate::replace(before, quotes, habit);
+        let exact = match &simulation {
+            _ if !is_helped => None,
+            Simulation::Made(made) if joins_lines(path, before, quotes, made) => {
+                self.locate(call, path, before, settings)?
+            }
+            // A tool of known habits does not find the quote, because line ends differ.
+            Simulation::Made(made)
+                if habit != TextHabit::Unknown && made.written.is_none() && is_utf8(before) =>
+            {
+                self.quote_exactly(call, path, before, &made.faithful, settings)?
+            }
+            Simulation::Missing | Simulation::Several(_) => self.locate(call, path, before, settings)?,
+            Simulation::Made(_) | Simulation::Unknown => None,
+        };
+        Ok(match (exact, simulation) {
+            (Some((made, rewrite)), _) => (DraftChange::Made(made), Some(rewrite)),
+            (None, Simulation::Made(made)) => (DraftChange::Made(made), None),
+            (None, Simulation::Missing | Simulation::Several(_) | Simulation::Unknown) => {
+                (DraftChange::Unknown, None)
+            }
+        })
     }
 
     /// Finds the place of a quote that differs from the file; `None` if the quote is one that is not helped.
@@ -168,13 +179,13 @@ impl EventGuard<'_> {
         &self,
         call: &HostCall,
         path: &str,
-        file: &HostFile,
+        before: &[u8],
         settings: HookSettings,
-    ) -> Step<Option<(Simulated, (Value, String))>> {
+    ) -> Step<Option<(Simulated, CallRewrite)>> {
         let HostEdit::Replace { quotes, .. } = &call.edit else { return Ok(None) };
-        let (Some(before), [quote]) = (&file.bytes, quotes.as_slice()) else { return Ok(None) };
+        let [quote] = quotes.as_slice() else { return Ok(None) };
         match locate::quote(path, before, quote) {
-            Located::Found(wanted) => self.quote_exactly(call, path, file, &wanted, settings),
+            Located::Found(wanted) => self.quote_exactly(call, path, before, &wanted, settings),
             Located::Same | Located::Unknown => Ok(None),
             Located::Rejected(error) => {
                 let text = texts::rejection(&error, path, host_call(call));
@@ -189,62 +200,68 @@ impl EventGuard<'_> {
         &self,
         call: &HostCall,
         path: &str,
-        file: &HostFile,
+        before: &[u8],
         wanted: &[u8],
         settings: HookSettings,
-    ) -> Step<Option<(Simulated, (Value, String))>> {
+    ) -> Step<Option<(Simulated, CallRewrite)>> {
         let HostEdit::Replace { quotes, fields, .. } = &call.edit else { return Ok(None) };
-        let (Some(before), [quote]) = (&file.bytes, quotes.as_slice()) else { return Ok(None) };
+        let [quote] = quotes.as_slice() else { return Ok(None) };
         let (host, habit) = (self.event.host, self.event.host.habit());
-        let exact = rewrite::quote(before, wanted, habit);
-        if exact.is_none() && matches!(habit, TextHabit::Unknown | TextHabit::Lossy) {
-            return Ok(None);
-        }
-        let rewritten = exact.as_ref().zip(fields.as_ref()).and_then(|(exact, fields)| {
-            let mut input = call.input.as_object()?.clone();
-            input.insert(fields.old.to_owned(), exact.old.as_str().into());
-            input.insert(fields.new.to_owned(), exact.new.as_str().into());
-            for (name, value) in &mut input {
-                // The quote now has all places in one.
-                if quote.matches == QuoteMatches::Every && value.is_boolean() && name != fields.old {
-                    *value = Value::Bool(false);
-                }
+        let Some(exact) = rewrite::quote(before, wanted, habit) else {
+            if matches!(habit, TextHabit::Unknown | TextHabit::Lossy) {
+                return Ok(None);
             }
-            Some(Value::Object(input))
-        });
-        match rewritten {
-            Some(input) if host.accepts_rewrite() => {
-                let context = format!(
-                    "lockgate: the quoted text was not in {path} exactly as sent, and one place matches it. The edit was made \
-                     there, with this text quoted: read the lines before you quote them again."
-                );
-                Ok(Some((Simulated { faithful: wanted.to_owned(), written: None }, (input, context))))
-            }
-            Some(input) => Err(Stop::Answer(HookDecision::Deny(format!(
-                "{} the quoted text is not in {path} exactly as sent. This call works:\n{} {input}",
-                self.denied(settings).head(),
-                call.tool
-            )))),
-            None if exact.is_some() => {
-                let exact = exact.map(|exact| serde_json::json!({"old": exact.old, "new": exact.new}));
-                Err(Stop::Answer(HookDecision::Deny(format!(
-                    "{} the quoted text is not in {path} exactly as sent. These texts work:\n{}",
-                    self.denied(settings).head(),
-                    exact.unwrap_or_default()
-                ))))
-            }
-            None => {
-                let own = rewrite::quote(before, wanted, TextHabit::Unknown)
-                    .and_then(|own| self.own_call(&texts::quote_arguments(path, &own.old, &own.new)));
-                let own = own.unwrap_or_else(|| texts::smaller_parts(path));
-                Err(Stop::Answer(HookDecision::Deny(format!(
-                    "{} the quoted text is not in {path} exactly as sent, and the edit tool of {} cannot change these lines \
+            let own = self.own_edit(path, before, wanted);
+            return self.deny(
+                settings,
+                format_args!(
+                    "the quoted text is not in {path} exactly as sent, and the edit tool of {} cannot change these lines \
                      without changing others.\n{own}",
-                    self.denied(settings).head(),
                     host.name()
-                ))))
+                ),
+            );
+        };
+        let Some(mut input) = fields.and_then(|fields| fields.with_quote(&call.input, &exact)) else {
+            let exact = json!({"old": exact.old, "new": exact.new});
+            return self.deny(
+                settings,
+                format_args!("the quoted text is not in {path} exactly as sent. These texts work:\n{exact}"),
+            );
+        };
+        if quote.matches == QuoteMatches::Every {
+            // The quote now has all places in one.
+            for flag in input.values_mut().filter(|value| value.is_boolean()) {
+                *flag = Value::Bool(false);
             }
         }
+        let input = Value::Object(input);
+        if !host.accepts_rewrite() {
+            return self.deny(
+                settings,
+                format_args!(
+                    "the quoted text is not in {path} exactly as sent. This call works:\n{} {input}",
+                    call.tool
+                ),
+            );
+        }
+        let context = format!(
+            "lockgate: the quoted text was not in {path} exactly as sent, and one place matches it. The edit was made \
+             there, with this text quoted: read the lines before you quote them again."
+        );
+        let made = Simulated { faithful: wanted.to_owned(), written: None };
+        Ok(Some((made, CallRewrite { input, context })))
+    }
+
+    /// Denies the call, or warns of it where a denial would end the task.
+    fn deny<T>(&self, settings: HookSettings, reason: impl fmt::Display) -> Step<T> {
+        Err(Stop::Answer(HookDecision::Deny(format!("{} {reason}", self.denied(settings).head()))))
+    }
+
+    /// Describes a call of lockgate's own tool that turns one text into the other, or else the next step.
+    fn own_edit(&self, path: &str, before: &[u8], wanted: &[u8]) -> String {
+        rewrite::quote(before, wanted, TextHabit::Unknown)
+            .and_then(|own| self.own_call(&texts::quote_arguments(path, &own.old, &own.new)))
+            .unwrap_or_else(|| texts::smaller_parts(path))
     }
 
     /// Simulates the quotes of several files. If the quotes of one do not fit, the files are judged after the call.
@@ -254,10 +271,13 @@ impl EventGuard<'_> {
         quotes: &[FileQuote],
         files: Vec<(String, HostFile)>,
     ) -> CallPlan {
-        let named = quotes.iter().map(|quote| (self.absolute(&call.edit, &quote.path), &quote.quote));
-        let named: Vec<(String, &QuotedReplacement)> = named.collect();
+        let named = quotes.iter().map(|FileQuote { paths, quote }| {
+            let paths: Vec<String> = paths.iter().map(|path| self.absolute(&call.edit, path)).collect();
+            (paths, quote)
+        });
+        let named: Vec<(Vec<String>, &QuotedReplacement)> = named.collect();
         let draft = |(path, file): (String, HostFile)| {
-            let own = named.iter().filter(|(other, _)| *other == path);
+            let own = named.iter().filter(|(paths, _)| paths.contains(&path));
             let own: Vec<QuotedReplacement> = own.map(|(_, quote)| (*quote).clone()).collect();
             let before = file.bytes.as_deref().filter(|_| !own.is_empty());
             let change = match before.map(|before| simulate::replace(before, &own, self.event.host.habit())) {
@@ -289,47 +309,40 @@ impl EventGuard<'_> {
             let path = self.absolute(&call.edit, &part.path);
             // Two changes of one file are not simulated, and what is not simulated is not judged.
             if patch.paths().into_iter().filter(|name| self.absolute(&call.edit, name) == path).count() > 1 {
-                return Err(Stop::Answer(HookDecision::Deny(format!(
-                    "{} it changes {} more than once. Put all changes of that file into one section of the patch, and send \
-                     it again.",
-                    self.denied(settings).head(),
-                    part.path
-                ))));
+                return self.deny(
+                    settings,
+                    format_args!(
+                        "it changes {} more than once. Put all changes of that file into one section of the patch, and send \
+                         it again.",
+                        part.path
+                    ),
+                );
             }
-            let Some(at) = drafts.iter().position(|draft| draft.path == path) else {
+            let Some(draft) = drafts.iter().find(|draft| draft.path == path) else {
                 // The text of a file in no project, or in another one, is not read here.
-                if let PatchChange::Update { move_to: Some(to), .. } = &part.change
+                if let Some(to) = part.change.move_to()
                     && drafts.iter().any(|draft| draft.path == self.absolute(&call.edit, to))
                 {
-                    return Err(Stop::Answer(HookDecision::Deny(format!(
-                        "{} it moves {} from outside of the project to {to}, and what it would write there cannot be \
-                         judged. Send a patch that adds {to} with its text, and one that deletes the other file.",
-                        self.denied(settings).head(),
-                        part.path
-                    ))));
+                    return self.deny(
+                        settings,
+                        format_args!(
+                            "it moves {} from outside of the project to {to}, and what it would write there cannot be \
+                             judged. Send a patch that adds {to} with its text, and one that deletes the other file.",
+                            part.path
+                        ),
+                    );
                 }
                 continue;
             };
-            let change = self.simulate_part(
-                part,
-                &path,
-                drafts.get(at).map(|draft| &draft.file),
-                settings,
-                &mut helped,
-            )?;
-            let move_to = match &part.change {
-                PatchChange::Update { move_to: Some(to), .. } => Some(self.absolute(&call.edit, to)),
-                PatchChange::Update { move_to: None, .. } | PatchChange::Add(_) | PatchChange::Delete => None,
-            };
-            match move_to {
+            let before = draft.file.bytes.as_deref();
+            let change = self.simulate_part(part, &path, before, settings, &mut helped)?;
+            match part.change.move_to() {
                 None => set(&mut drafts, &path, change),
                 Some(to) => {
-                    let text = match change {
-                        DraftChange::Made(made) => String::from_utf8(made.faithful).ok(),
-                        DraftChange::Written(_) | DraftChange::Removed | DraftChange::Unknown => None,
-                    };
-                    if let Some(text) = text {
-                        set(&mut drafts, &to, DraftChange::Written(text));
+                    if let DraftChange::Made(made) = change
+                        && let Ok(text) = String::from_utf8(made.faithful)
+                    {
+                        set(&mut drafts, &self.absolute(&call.edit, to), DraftChange::Written(text));
                         set(&mut drafts, &path, DraftChange::Removed);
                     }
                 }
@@ -339,18 +352,20 @@ impl EventGuard<'_> {
             return Ok(CallPlan { drafts, rewrite: None });
         }
         let Some(input) = with_patch(&call.input, &call.edit, &other.to_string()) else {
-            return Err(Stop::Answer(HookDecision::Deny(format!(
-                "{} lines of the patch are not in {} exactly as sent. This patch works:\n{other}",
-                self.denied(settings).head(),
-                helped.join(", ")
-            ))));
+            return self.deny(
+                settings,
+                format_args!(
+                    "lines of the patch are not in {} exactly as sent. This patch works:\n{other}",
+                    helped.join(", ")
+                ),
+            );
         };
         let context = format!(
             "lockgate: lines of the patch were not in {} exactly as sent, and one place matches them. The patch was applied \
              there, with other lines of context: read the lines before you patch them again.",
             helped.join(", ")
         );
-        Ok(CallPlan { drafts, rewrite: Some((input, context)) })
+        Ok(CallPlan { drafts, rewrite: Some(CallRewrite { input, context }) })
     }
 
     /// Simulates the change of one file. Where its lines differ from the file, the chunks are replaced by those that fit.
@@ -358,11 +373,10 @@ impl EventGuard<'_> {
         &self,
         part: &mut FilePatch,
         path: &str,
-        file: Option<&HostFile>,
+        before: Option<&[u8]>,
         settings: HookSettings,
         helped: &mut Vec<String>,
     ) -> Step<DraftChange> {
-        let before = file.and_then(|file| file.bytes.as_deref());
         let (chunks, before) = match (&mut part.change, before) {
             (PatchChange::Add(text), _) => return Ok(DraftChange::Written(text.clone())),
             (PatchChange::Delete, Some(_)) => return Ok(DraftChange::Removed),
@@ -374,11 +388,13 @@ impl EventGuard<'_> {
             Simulation::Made(_) | Simulation::Missing | Simulation::Several(_)
                 if settings.drift == DriftedQuote::Rewrite && is_blank(chunks) =>
             {
-                return Err(Stop::Answer(HookDecision::Deny(format!(
-                    "{} a chunk of the patch for {path} quotes nothing but blank lines, so its place is not known. Add lines \
-                     of context.",
-                    self.denied(settings).head()
-                ))));
+                return self.deny(
+                    settings,
+                    format_args!(
+                        "a chunk of the patch for {path} quotes nothing but blank lines, so its place is not known. Add lines \
+                         of context."
+                    ),
+                );
             }
             Simulation::Made(made) if made.is_at_risk() && settings.drift == DriftedQuote::Rewrite => {
                 match rewrite::chunks(before, &made.faithful) {
@@ -406,14 +422,14 @@ impl EventGuard<'_> {
                 Ok(DraftChange::Made(Simulated { faithful: wanted, written: None }))
             }
             None => {
-                let own = rewrite::quote(before, &wanted, TextHabit::Unknown)
-                    .and_then(|own| self.own_call(&texts::quote_arguments(path, &own.old, &own.new)));
-                let own = own.unwrap_or_else(|| texts::smaller_parts(path));
-                Err(Stop::Answer(HookDecision::Deny(format!(
-                    "{} lines of the patch are not in {path} exactly as sent, and apply_patch cannot change these lines without \
-                     changing others.\n{own}",
-                    self.denied(settings).head()
-                ))))
+                let own = self.own_edit(path, before, &wanted);
+                self.deny(
+                    settings,
+                    format_args!(
+                        "lines of the patch are not in {path} exactly as sent, and apply_patch cannot change these lines \
+                         without changing others.\n{own}"
+                    ),
+                )
             }
         }
     }
@@ -434,36 +450,29 @@ impl EventGuard<'_> {
         let host = self.event.host;
         for draft in &mut plan.drafts {
             let Some(before) = draft.file.bytes.as_deref() else { continue };
-            let written = match &draft.change {
-                DraftChange::Made(made) if made.is_at_risk() => made.expected().to_vec(),
+            let (written, arguments) = match &draft.change {
+                DraftChange::Made(made) if made.is_at_risk() => {
+                    if let Some(rewrite) = self.smaller_quote(call, before, &made.faithful, settings) {
+                        plan.rewrite = Some(rewrite);
+                        let faithful = made.faithful.clone();
+                        draft.change = DraftChange::Made(Simulated { faithful, written: None });
+                        continue;
+                    }
+                    let arguments = keeping_call(&draft.file.path, before, &made.faithful, &call.edit);
+                    (made.expected(), arguments)
+                }
                 // The model cannot have read such a file as it is.
-                DraftChange::Written(text) if std::str::from_utf8(before).is_err() => {
-                    text.clone().into_bytes()
+                DraftChange::Written(text) if !is_utf8(before) => {
+                    let arguments = json!({"path": draft.file.path, "content": text});
+                    (text.as_bytes(), Some(arguments))
                 }
                 DraftChange::Made(_)
                 | DraftChange::Written(_)
                 | DraftChange::Removed
-                | DraftChange::Unknown => {
-                    continue;
-                }
-            };
-            if let DraftChange::Made(made) = &draft.change
-                && let Some((input, context)) = self.smaller_quote(call, before, &made.faithful, settings)
-            {
-                plan.rewrite = Some((input, context));
-                draft.change =
-                    DraftChange::Made(Simulated { faithful: made.faithful.clone(), written: None });
-                continue;
-            }
-            let arguments = match &draft.change {
-                DraftChange::Made(made) => keeping_call(&draft.file.path, before, &made.faithful, &call.edit),
-                DraftChange::Written(text) => {
-                    Some(serde_json::json!({"path": draft.file.path, "content": text}))
-                }
-                DraftChange::Removed | DraftChange::Unknown => None,
+                | DraftChange::Unknown => continue,
             };
             let own = arguments.and_then(|arguments| self.own_call(&arguments));
-            let describe = |own, state| texts::at_risk(host, &draft.file.path, before, &written, own, state);
+            let describe = |own, state| texts::at_risk(host, &draft.file.path, before, written, own, state);
             match settings.bytes.unwrap_or(by_tools) {
                 BytesAtRisk::Deny => {
                     return Err(Stop::Answer(HookDecision::Deny(describe(own, self.denied(settings)))));
@@ -481,20 +490,21 @@ impl EventGuard<'_> {
         before: &[u8],
         wanted: &[u8],
         settings: HookSettings,
-    ) -> Option<(Value, String)> {
+    ) -> Option<CallRewrite> {
         let HostEdit::Replace { fields: Some(fields), quotes, .. } = &call.edit else { return None };
         let host = self.event.host;
         let is_possible = settings.drift == DriftedQuote::Rewrite
             && host.accepts_rewrite()
             && quotes.iter().all(|quote| quote.matches == QuoteMatches::Only);
-        let exact = rewrite::quote(before, wanted, host.habit()).filter(|_| is_possible)?;
-        let mut input = call.input.as_object()?.clone();
-        input.insert(fields.old.to_owned(), exact.old.into());
-        input.insert(fields.new.to_owned(), exact.new.into());
+        if !is_possible {
+            return None;
+        }
+        let exact = rewrite::quote(before, wanted, host.habit())?;
+        let input = Value::Object(fields.with_quote(&call.input, &exact)?);
         let context = "lockgate: the call was made with a quote of fewer lines, because the edit tool would have changed the line \
                        ends of the others."
             .to_owned();
-        Some((Value::Object(input), context))
+        Some(CallRewrite { input, context })
     }
 }
 

@@ -152,6 +152,11 @@ impl ConfigFile {
     pub(super) fn record(&self, wanted: Addition) -> Option<&ChangeRecord> {
         self.records.iter().find(|(addition, _)| *addition == wanted).map(|(_, record)| record)
     }
+
+    /// Returns the records of all additions to this file.
+    pub(super) fn records(&self) -> impl Iterator<Item = &ChangeRecord> {
+        self.records.iter().map(|(_, record)| record)
+    }
 }
 
 impl UserFile {

@@ -125,6 +125,17 @@ pub(super) fn new_containers(text: &str, wanted: &[Wanted]) -> Result<Vec<Contai
     Ok(made)
 }
 
+/// Returns the parts that a text has, each as a configuration with nothing else.
+pub(super) fn existing_parts(text: &str, wanted: &[Wanted]) -> Vec<Value> {
+    let is_there = |part: &&Wanted| merge_part(text, part) == Ok(MergeResult::Unchanged);
+    wanted.iter().filter(is_there).map(whole_config).collect()
+}
+
+/// Returns a configuration with nothing but a part.
+pub(super) fn whole_config(wanted: &Wanted) -> Value {
+    nested(wanted.path(), wanted.fresh())
+}
+
 /// Removes all parts from a text; `None` if it has none of them. The objects and arrays of `made` are removed, too, if
 /// they are empty then; all others may be a person's.
 pub(super) fn remove(
@@ -408,7 +419,7 @@ impl<'a> ConfigText<'a> {
 
     /// Returns the whole content for a text that has no value yet, to append to it.
     fn full_text(&self, wanted: &Wanted) -> String {
-        let value = nested(wanted.path(), wanted.fresh());
+        let value = whole_config(wanted);
         let open = !self.body.is_empty() && !self.body.ends_with(['\n', '\r']);
         let begin = if open { self.layout.line_end } else { "" };
         format!("{begin}{}{}", self.layout.multi_line(&value, ""), self.layout.line_end)

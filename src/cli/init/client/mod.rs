@@ -178,20 +178,26 @@ fn remove(
 ) -> Result<FileChange, Error> {
     let Some(current) = file.text()? else { return Ok(FileChange::None) };
     let record = file.record(call.addition);
-    match record.as_ref().and_then(|record| record.restore(current)) {
+    match record.and_then(|record| record.restore(current)) {
         Some(Restored::Text(text)) => return Ok(FileChange::Write(text)),
         Some(Restored::NoFile) => {
             return Ok(FileChange::Delete { folders: record.map_or(0, |record| record.folders) });
         }
         None => {}
     }
-    if matches!(merge_content(kind, content, None), Ok(MergeResult::Added(text)) if text == current) {
-        return Ok(FileChange::Delete { folders: 0 });
+    // The addition that made the file may be gone already.
+    let is_alone =
+        matches!(merge_content(kind, content, None), Ok(MergeResult::Added(text)) if text == current);
+    if is_alone && record.is_none_or(|record| !record.had_file) {
+        return Ok(FileChange::Delete { folders: record.map_or(0, |record| record.folders) });
     }
     notes.extend(check_removal(kind, content, file, call, current)?);
-    let made = record.map(|record| record.made.as_slice()).unwrap_or_default();
     let text = match content {
-        Content::Json(wanted) => merge::remove(current, wanted, made),
+        Content::Json(wanted) => {
+            let is_added = |part: &&Wanted| record.is_none_or(|record| !record.had(part));
+            let added: Vec<Wanted> = wanted.iter().filter(is_added).cloned().collect();
+            merge::remove(current, &added, record.map(|record| record.made.as_slice()).unwrap_or_default())
+        }
         Content::TomlServer(_) => config_toml::remove(current, server_table(kind)),
         // A person changed it; it may hold more than lockgate wrote.
         Content::Own { .. } => {
@@ -311,17 +317,22 @@ fn new_record(
         .record(call.addition)
         .zip(content)
         .and_then(|(_, content)| remove(kind, content, file, &plain, &mut Vec::new()).ok());
-    let missing = destination.missing_folders(file);
-    let (before, folders) = match earlier {
-        Some(FileChange::Write(text)) => (Some(text), missing),
-        Some(FileChange::Delete { folders }) => (None, folders),
-        Some(FileChange::None) | None => (file.text()?.map(str::to_owned), missing),
+    let before = match earlier {
+        Some(FileChange::Write(text)) => Some(text),
+        Some(FileChange::Delete { .. }) => None,
+        Some(FileChange::None) | None => file.text()?.map(str::to_owned),
     };
-    let made = match content {
-        Some(Content::Json(wanted)) => merge::new_containers(before.as_deref().unwrap_or_default(), wanted),
-        Some(Content::TomlServer(_) | Content::Own { .. }) | None => Ok(Vec::new()),
-    };
-    Ok(ChangeRecord::new(before.as_deref(), text, folders, made.unwrap_or_default()))
+    let mut record = ChangeRecord::new(before.as_deref(), text);
+    // Each addition may be the last that is removed, and with it goes a file that the first one made.
+    let folders = file.records().map(|earlier| earlier.folders).max().unwrap_or_default();
+    record.folders = folders.max(destination.missing_folders(file));
+    record.had_file &= file.records().all(|earlier| earlier.had_file);
+    if let Some(Content::Json(wanted)) = content {
+        let before = before.as_deref().unwrap_or_default();
+        record.made = merge::new_containers(before, wanted).unwrap_or_default();
+        record.existing = merge::existing_parts(before, wanted);
+    }
+    Ok(record)
 }
 
 /// Creates the outcome with its common parts.

@@ -1,11 +1,13 @@
 //! The record of one change of a configuration, so that removing it restores the file byte for byte.
 //!
-//! It has the text that was replaced, and the hash of the result. Once the file is changed otherwise, only the list of what
-//! was made applies.
+//! It has the text that was replaced, and the hash of the result. Once the file is changed otherwise, only what was made and
+//! what was there before apply.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::merge::ContainerPath;
+use super::merge::{self, ContainerPath};
+use super::wanted::Wanted;
 use lockgate_text::Version;
 
 /// What one change did to a file.
@@ -15,11 +17,19 @@ pub(super) struct ChangeRecord {
     after: String,
     /// The replaced part; `None` if there was no file.
     replaced: Option<ReplacedPart>,
-    /// The number of folders that were created.
+    /// The number of folders that lockgate created for the file.
     pub(super) folders: usize,
+    /// True if the file is older than all additions to it. Records of older versions have false, so a file with nothing but
+    /// the addition is deleted.
+    #[serde(default)]
+    pub(super) had_file: bool,
     /// The objects and arrays that were made around the additions. Records of older versions have none, so these stay.
     #[serde(default)]
     pub(super) made: Vec<ContainerPath>,
+    /// The parts of the addition that were there before, from [`merge::existing_parts`]. Records of older versions have none,
+    /// so these are removed.
+    #[serde(default)]
+    pub(super) existing: Vec<Value>,
 }
 
 /// A part of a text, and what replaced it.
@@ -39,12 +49,8 @@ pub(super) enum Restored {
 }
 
 impl ChangeRecord {
-    pub(super) fn new(
-        before: Option<&str>,
-        after: &str,
-        folders: usize,
-        made: Vec<ContainerPath>,
-    ) -> ChangeRecord {
+    /// Creates the record of a change of the text alone.
+    pub(super) fn new(before: Option<&str>, after: &str) -> ChangeRecord {
         let replaced = before.map(|before| {
             let same = |(one, other): &(char, char)| one == other;
             let start: usize =
@@ -56,7 +62,19 @@ impl ChangeRecord {
             let text = old.get(..old.len() - end).unwrap_or_default().to_owned();
             ReplacedPart { at: start, text, length: new.len() - end }
         });
-        ChangeRecord { after: hash(after), replaced, folders, made }
+        ChangeRecord {
+            after: hash(after),
+            replaced,
+            folders: 0,
+            had_file: before.is_some(),
+            made: Vec::new(),
+            existing: Vec::new(),
+        }
+    }
+
+    /// True if a part of the addition was there before.
+    pub(super) fn had(&self, part: &Wanted) -> bool {
+        self.existing.contains(&merge::whole_config(part))
     }
 
     /// Returns the file before the change; `None` if the current text is not the result of the change.
@@ -78,18 +96,21 @@ fn hash(text: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use serde_json::json;
 
     proptest! {
         #[test]
         fn every_change_is_taken_back(before in "[aé\\n日]{0,12}", after in "[aé\\n日]{0,12}") {
-            let record = ChangeRecord::new(Some(&before), &after, 0, Vec::new());
+            let record = ChangeRecord::new(Some(&before), &after);
             prop_assert_eq!(record.restore(&after), Some(Restored::Text(before)));
         }
     }
 
     #[test]
     fn a_file_that_was_changed_again_is_left_alone() {
-        let record = ChangeRecord::new(None, "one", 1, vec![vec!["hooks".to_owned()]]);
+        let mut record = ChangeRecord::new(None, "one");
+        record.made = vec![vec!["hooks".to_owned()]];
+        record.existing = vec![json!({"permissions": {"deny": ["Edit"]}})];
         assert_eq!((record.restore("one"), record.restore("two")), (Some(Restored::NoFile), None));
         let text = serde_json::to_string(&record).unwrap();
         assert_eq!(serde_json::from_str::<ChangeRecord>(&text).unwrap(), record);
@@ -97,9 +118,12 @@ mod tests {
 
     #[test]
     fn a_record_of_an_older_version_is_read() {
-        let record = ChangeRecord::new(Some("one"), "two", 0, Vec::new());
+        let mut record = ChangeRecord::new(Some("one"), "two");
         let mut json = serde_json::to_value(&record).unwrap();
-        assert!(json.as_object_mut().unwrap().shift_remove("made").is_some());
+        for field in ["had_file", "made", "existing"] {
+            assert!(json.as_object_mut().unwrap().shift_remove(field).is_some(), "{field}");
+        }
+        record.had_file = false;
         assert_eq!(serde_json::from_value::<ChangeRecord>(json).unwrap(), record);
     }
 }
