@@ -39,6 +39,28 @@ pub struct SearchMatches {
     pub info: Option<MatchInfo>,
 }
 
+/// Changes at the end of a text that depend on what the other edits of the call leave there. They are not in the plan
+/// until [`PlannedEdit::with_end`] adds them.
+#[derive(Debug, Default)]
+pub(crate) struct PlannedEnd {
+    /// Set when an open last line is removed. The line above is then the open one: it loses its line end, unless lines are
+    /// appended.
+    pub(crate) loses_line_end: bool,
+    /// Lines to append.
+    pub(crate) appended: Vec<String>,
+}
+
+impl PlannedEnd {
+    /// Joins the ends of several edits, in their order.
+    pub(crate) fn join(ends: impl Iterator<Item = PlannedEnd>) -> PlannedEnd {
+        ends.fold(PlannedEnd::default(), |mut joined, end| {
+            joined.loses_line_end |= end.loses_line_end;
+            joined.appended.extend(end.appended);
+            joined
+        })
+    }
+}
+
 /// A plan, with details of how it was made.
 #[derive(Debug)]
 pub struct PlannedEdit {
@@ -52,8 +74,8 @@ pub struct PlannedEdit {
     pub matches: SearchMatches,
     /// The new content, if its encoding differs from the old one.
     pub new_buffer: Option<Buffer>,
-    /// Lines for the end of the text. They are not in the plan until [`PlannedEdit::with_appended`] adds them.
-    pub(crate) appended: Vec<String>,
+    /// The changes at the end of the text that depend on the other edits of the call.
+    pub(crate) end: PlannedEnd,
 }
 
 impl PlannedEdit {
@@ -65,17 +87,20 @@ impl PlannedEdit {
             warnings: Vec::new(),
             matches: SearchMatches::default(),
             new_buffer: None,
-            appended: Vec::new(),
+            end: PlannedEnd::default(),
         }
     }
 
-    /// Adds the appended lines to the plan, behind everything else that it adds at the end. What else it does there decides
-    /// whether the last line must be ended first.
+    /// Adds the changes at the end of the text to the plan, and appended lines behind everything else that it adds there.
+    /// What else it does there decides whether the last line must be ended first.
     ///
     /// Errors: `NOT_ENCODABLE`; `INTERNAL` if the plan is invalid.
-    pub(crate) fn with_appended(mut self, buffer: &Buffer) -> Result<PlannedEdit, Error> {
-        let lines = std::mem::take(&mut self.appended);
+    pub(crate) fn with_end(mut self, buffer: &Buffer) -> Result<PlannedEdit, Error> {
+        let PlannedEnd { loses_line_end, appended: lines } = std::mem::take(&mut self.end);
         if lines.is_empty() {
+            if loses_line_end {
+                self.plan = self.plan.without_last_line_end(buffer);
+            }
             return Ok(self);
         }
         let is_open = leaves_open_line(&self.plan, buffer)?;

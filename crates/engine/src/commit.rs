@@ -11,7 +11,7 @@ use super::services::Services;
 use lockgate_checks::{Outcome, Verdict};
 use lockgate_edit::Edit;
 use lockgate_error::{Code, Disk, Error};
-use lockgate_policy::Publishing;
+use lockgate_policy::{HardLinks, Publishing};
 use lockgate_store::{Content, JournalRecord, PublishedBatch, RetentionLimits, Write, WriteOutcome};
 use lockgate_text::Buffer;
 
@@ -28,15 +28,20 @@ pub(super) enum Committed {
     Overtaken(Option<Error>),
 }
 
-/// Writes the drafts, unless one of them is rejected.
+/// Writes the drafts, unless one of them is rejected or is only to be shown.
 ///
-/// Errors: those of publishing.
+/// Errors: those of publishing; `PERMISSION_DENIED` for a draft that is shown, and that publishing could not write to a
+/// mount point.
 pub(super) fn commit(
     services: &Services,
     batch: &Batch,
     drafts: &[FileDraft<'_>],
 ) -> Result<Committed, Error> {
-    if drafts.iter().any(|draft| draft.decision() != Decision::Write) {
+    if drafts.iter().any(|draft| draft.decision() == Decision::Refuse) {
+        return Ok(Committed::Nothing);
+    }
+    if drafts.iter().any(|draft| draft.decision() == Decision::Show) {
+        drafts.iter().filter(|draft| draft.drafted.is_changed).try_for_each(check_mount)?;
         return Ok(Committed::Nothing);
     }
     let wanted = drafts.iter().filter(|draft| draft.drafted.is_changed);
@@ -54,6 +59,16 @@ pub(super) fn commit(
             Ok(Committed::Overtaken(Some(error)))
         }
         Err(error) => Err(error),
+    }
+}
+
+/// Fails for a draft that would have to take the name of a mount point.
+fn check_mount(FileDraft { request, target, current, .. }: &FileDraft<'_>) -> Result<(), Error> {
+    let is_overwritten =
+        request.edit != Edit::Remove && target.rules.publishing.hard_links == HardLinks::InPlace;
+    match &current.snapshot {
+        Some(snapshot) if !is_overwritten => snapshot.check_mount(&target.place),
+        Some(_) | None => Ok(()),
     }
 }
 
@@ -129,6 +144,35 @@ fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::Fixture;
+    use lockgate_checks::Watch;
+    use lockgate_edit::request::{Mode, Request, Target};
+    use std::process::Command;
+
+    #[tokio::test]
+    async fn a_mount_point_is_refused_in_every_mode() {
+        let fixture = Fixture::new(&[("a", "old\n"), ("real", "old\n")]);
+        let (real, target) = (fixture.root().join("real"), fixture.root().join("a"));
+        let mounted = Command::new("mount").arg("--bind").args([&real, &target]).status();
+        if !mounted.is_ok_and(|status| status.success()) {
+            eprintln!("not run: nothing can be mounted here");
+            return;
+        }
+        let mut codes = Vec::new();
+        for (mode, text, path) in [
+            (Mode::Strict, "new\n", "a"),
+            (Mode::VerifyOnly, "new\n", "a"),
+            (Mode::VerifyOnly, "old\n", "a"),
+            (Mode::VerifyOnly, "new\n", "real"),
+        ] {
+            let edit = Edit::Content(text.to_owned());
+            let request = Request { mode, ..Request::new(Target::File(path.to_owned()), edit) };
+            codes.push(fixture.services.edit(request, Watch::idle()).await.map_err(|error| error.code).err());
+        }
+        let _ = Command::new("umount").arg("-l").arg(&target).status();
+        let refused = Some(Code::PermissionDenied);
+        assert_eq!(codes, [refused, refused, None, None]);
+    }
 
     #[test]
     fn a_gate_of_several_files_is_named_once() {

@@ -14,13 +14,12 @@ use super::batch::Batch;
 use super::decide::Decision;
 use super::entity::describe;
 use super::plan::FileDraft;
-use lockgate_checks::sanitize;
 use lockgate_edit::Edit;
 use lockgate_edit::request::Target;
 use lockgate_error::{Code, Confirmation, Error};
 use lockgate_policy::{Confirm, Runnable};
 use lockgate_store::{DocumentPath, EntryKind, RowLocation};
-use lockgate_text::{Version, diff};
+use lockgate_text::{Version, diff, escape_name};
 
 /// Files smaller than this may shrink without confirmation, in bytes.
 const MAX_SMALL_DELETION: usize = 256;
@@ -150,7 +149,9 @@ fn render_question(drafts: &[FileDraft<'_>], kind: EntryKind, policy: &str) -> S
         let runs = asks_for_runnable(draft)
             .map(|_| "can start a program when the folder is opened or used".to_owned());
         let why: String = runs.into_iter().chain(risk(draft, kind)).map(|why| format!(": {why}")).collect();
-        let name = sanitize(&target_name(&draft.target.place));
+        // The whole name: two names that begin alike must not make the same question.
+        let name = target_name(&draft.target.place);
+        let name = escape_name(&name);
         let _written = write!(text, "\n{name} (+{added} -{removed}){why}");
     }
     text
@@ -171,4 +172,24 @@ fn count_lines(draft: &FileDraft<'_>) -> (usize, usize) {
     let plan = drafted.fix_plan.as_ref().unwrap_or(&planned.plan);
     let diff = diff::unified(target.place.in_root(), before, &drafted.buffer, plan);
     (diff.added(), diff.removed())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::Fixture;
+    use lockgate_checks::Watch;
+    use lockgate_edit::Edit;
+    use lockgate_edit::request::{Request, Target};
+
+    #[tokio::test]
+    async fn two_names_that_begin_alike_make_two_questions() {
+        let fixture = Fixture::new(&[("quality.yaml", "confirm: always\n")]);
+        let folder = ["f".repeat(200), "g".repeat(200)].join("/");
+        for name in ["one.txt", "two.txt"] {
+            let path = format!("{folder}/{name}");
+            let request = Request::new(Target::File(path.clone()), Edit::Content("text\n".to_owned()));
+            let error = fixture.services.edit(request, Watch::idle()).await.unwrap_err();
+            assert!(error.question.unwrap().text.ends_with(&format!("\n{path} (+1 -0)")));
+        }
+    }
 }

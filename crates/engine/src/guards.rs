@@ -4,15 +4,17 @@
 //! Invariant: the checks use only the request, the policy and the existence of the file.
 
 use super::batch::Batch;
+use super::entity::describe;
 use super::load::CurrentText;
 use super::plan::FileDraft;
 use super::resolve::ResolvedTarget;
 use super::services::Services;
-use lockgate_edit::request::{self, Expect, Mode, Request};
+use lockgate_edit::request::{self, Entity, Expect, Mode, Request};
 use lockgate_edit::{Edit, EditPart, MissingExpect};
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_policy::{Guard, Interactive, Policy, Runnable};
 use lockgate_store::{DocumentPath, EntryKind, PlannedFile};
+use lockgate_text::Version;
 
 /// Checks a request against the policy of its target, and the target against the request's expectation. The
 /// version is checked later, with the text that the request refers to.
@@ -36,19 +38,20 @@ pub(super) fn check(
         check_parameters(&request.edit, place, rules, current.buffer.lines().count())?;
     }
     current.snapshot.as_ref().map_or(Ok(()), |snapshot| snapshot.check_names(place, rules.publishing))?;
-    check_expectation(request, current)
+    check_expectation(request, target, current)
 }
 
 /// Checks the target against the request's expectation, except for its version.
 ///
 /// Errors: `FILE_NOT_FOUND`, `FILE_EXISTS`, `EDIT_CONFLICT`.
-fn check_expectation(request: &Request, current: &CurrentText) -> Result<(), Error> {
+fn check_expectation(request: &Request, target: &ResolvedTarget, current: &CurrentText) -> Result<(), Error> {
     let (noun, shown) = (request.target.noun(), request.target.display_path());
     if let (None, Some(purpose)) = (&current.snapshot, request.edit.needs_file_to()) {
         let message = format!("cannot {purpose} non-existent {noun}: {shown}");
         let error = Error::new(Code::FileNotFound, message).naming_target(shown).field("path");
         return Err(match (&request.edit, &request.target) {
-            (Edit::Remove, _) => error.hint("correct the path"),
+            (Edit::Remove, request::Target::Entity(named)) => error.hint(removal_hint(named, target)),
+            (Edit::Remove, request::Target::File(_)) => error.hint("correct the path"),
             (_, request::Target::Entity(_)) => {
                 error.hint("correct the path, or create it with replace_content")
             }
@@ -64,7 +67,8 @@ fn check_expectation(request: &Request, current: &CurrentText) -> Result<(), Err
                 .with_next_if(NextCall::read_around(1, 1, count)))
         }
         (Expect::Version(version), None) => {
-            let message = format!("version {version} was expected, but there is no {noun}: {shown}");
+            let expected = Version::shortened(version);
+            let message = format!("version {expected} was expected, but there is no {noun}: {shown}");
             Err(Error::new(Code::EditConflict, message)
                 .naming_target(shown)
                 .field("expected_version")
@@ -75,6 +79,24 @@ fn check_expectation(request: &Request, current: &CurrentText) -> Result<(), Err
         }
         (Expect::Anything | Expect::Absent | Expect::Version(_), _) => Ok(()),
     }
+}
+
+/// Returns the hint for the removal of an entity that does not exist.
+fn removal_hint(named: &Entity, target: &ResolvedTarget) -> String {
+    let removal = target.last_change().filter(|(_, changed)| changed.after.is_none());
+    let Some((entry, changed)) = removal else { return "correct the path".to_owned() };
+    let removed = describe(&changed.target());
+    let undo = if changed.kept { "; undo_edit with this `edit_id` restores it" } else { "" };
+    let hint = format!("edit {} removed {removed}{undo}", entry.id);
+    let owner = changed.entity.as_ref().and_then(|entity| entity.organization_id.as_ref());
+    // Without an organisation, the path means the removed entity and not the global one.
+    if named.organization_id.is_some() || owner.is_none() {
+        return hint;
+    }
+    let noun = target.place.noun();
+    format!(
+        "{hint}. While the journal has an edit of it, only a caller without an organisation can delete a global {noun} at this path"
+    )
 }
 
 /// Returns a list of the folder of a file that is gone.

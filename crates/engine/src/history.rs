@@ -8,7 +8,7 @@ use super::resolve::resolve_for_read;
 use super::services::Services;
 use lockgate_checks::Watch;
 use lockgate_edit::request::{HistoryRequest, Target};
-use lockgate_error::Error;
+use lockgate_error::{Code, Error};
 use lockgate_store::{DefaultOwner, Entry, FileChange};
 use lockgate_text::{Buffer, Hints, Version};
 
@@ -29,21 +29,40 @@ impl ReadRequest for HistoryRequest {
     }
 
     fn read(&self, services: &Arc<Services>, _watch: &Watch) -> Result<Vec<Entry>, Error> {
-        let resolve = |target| resolve_for_read(services, target, DefaultOwner::LastChanged);
+        let resolve = |target: &Target| {
+            let place = resolve_for_read(services, target, DefaultOwner::LastChanged);
+            place.map_err(|error| services.with_nearest_path_in_hint(target, error))
+        };
         let place = self.target.as_ref().map(resolve).transpose()?;
         let most = self.max_entries.min(HistoryRequest::MAX_ENTRIES);
-        match place {
-            Some(place) => place.entries(&services.store, most),
-            None => services.store.entries(most),
-        }
+        let entries = match place {
+            Some(place) => place.entries(&services.store, most)?,
+            None => services.store.entries(most)?,
+        };
+        services.check_history()?;
+        Ok(entries)
     }
 }
 
 impl Services {
+    /// Fails once after a journal was set aside: the edits in it are missing in the history.
+    ///
+    /// Errors: `STORE_UNAVAILABLE`.
+    pub(super) fn check_history(&self) -> Result<(), Error> {
+        let notes = self.store.journal.take_notes();
+        if notes.is_empty() {
+            return Ok(());
+        }
+        Err(Error::new(Code::StoreUnavailable, notes.join("; "))
+            .hint("send the request again for later edits"))
+    }
+
     /// Returns an edit with the diff of each file. Errors: if the history has no such edit.
     pub(super) async fn entry_diffs(self: &Arc<Self>, edit_id: String) -> Result<EntryDiffs, Error> {
         let show = move |workspace: &Services| {
-            let entry = workspace.entry(edit_id.parse()?)?;
+            let found = workspace.entry(edit_id.parse()?);
+            workspace.check_history()?;
+            let entry = found?;
             let diffs = entry.changes.iter().map(|changed| workspace.change(changed)).collect();
             Ok(EntryDiffs { entry, diffs })
         };

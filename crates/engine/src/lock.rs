@@ -20,6 +20,11 @@ impl HeldLocks {
         &self.keys
     }
 
+    /// Returns the reason why other processes do not respect one of the locks, if they do not.
+    pub(super) fn missing_process_lock(&self) -> Option<&str> {
+        self.guard.missing_process_lock()
+    }
+
     /// Releases the locks of all but these targets.
     pub(super) fn retain(&mut self, targets: &[ResolvedTarget]) {
         if self.keys.len() > targets.len() {

@@ -6,7 +6,7 @@ use super::services::Services;
 use lockgate_edit::Edit;
 use lockgate_edit::request::{Request, Target};
 use lockgate_error::{Code, Error, NextCall};
-use lockgate_store::{Clock, DocumentPath, Hidden};
+use lockgate_store::{Clock, DocumentPath, Hidden, SearchClock, SearchRoots, SearchTarget};
 use lockgate_text::{nearest, nearest_all};
 
 /// The time limit for finding files.
@@ -28,21 +28,28 @@ impl Services {
         };
         let request = requests.iter().enumerate().find(names_entry).map(|(_, request)| request);
         let mut error = match request.map(|request| &request.target) {
-            Some(Target::File(path)) => self.with_nearest_path(path, error),
+            Some(Target::File(path)) => self.with_nearest_path(path, error, &()),
             Some(Target::Entity(_)) | None => return error,
         };
         let Some(NextCall::Path { path }) = error.next.as_deref() else { return error };
         // Only a quote shows that an edit belongs to that file; without one, only the caller can want it there.
         let is_unquoted = request.is_some_and(|request| request.edit.is_unquoted());
-        let is_by_line = is_unquoted && request.is_some_and(|request| !request.edit.is_whole());
-        let unnamed = error.hint.as_deref().filter(|hint| is_by_line && !hint.contains(path));
-        if let Some(hint) = unnamed.map(|hint| format!("{hint}; did you mean `{path}`?")) {
-            error.hint = Some(hint.into_boxed_str());
+        if is_unquoted && request.is_some_and(|request| !request.edit.is_whole()) {
+            return path_in_hint(error);
         }
         if is_unquoted || self.is_edited(requests, path) {
             error.next = None;
         }
         error
+    }
+
+    /// Names the path that was probably meant in an error about the target of a call for the history. No call is
+    /// proposed: nothing shows that an edit of the other file is meant.
+    pub(super) fn with_nearest_path_in_hint(&self, target: &Target, error: Error) -> Error {
+        match target {
+            Target::File(path) => path_in_hint(self.with_nearest_path(path, error, &())),
+            Target::Entity(_) => error,
+        }
     }
 
     /// Returns true if one of the requests names the file at this path, which must exist.
@@ -55,24 +62,24 @@ impl Services {
         requests.iter().filter_map(|request| request.target.file()).any(|other| key(other) == file)
     }
 
-    /// Adds the path that was probably meant to an error about a path.
-    pub(super) fn with_nearest_path(&self, path: &str, error: Error) -> Error {
+    /// Adds the path that was probably meant to an error about a path, unless the caller no longer waits.
+    pub(super) fn with_nearest_path(&self, path: &str, error: Error, waiting: &dyn SearchClock) -> Error {
+        let clock = Clock::new(Instant::now() + TIMEOUT, waiting);
         match error.code {
             Code::FileNotFound if error.field.as_deref() == Some("path") => {
-                let nearest = self.nearest_paths(path);
+                let nearest = self.nearest_paths(path, &clock);
                 if nearest.is_empty() {
-                    return error.with_next_if(self.existing_folder(path));
+                    let folder = self.nearest_folder(path, &clock);
+                    return error.with_next_if(folder.map(|folder| NextCall::List { folder }));
                 }
                 let names: Vec<String> = nearest.iter().map(|file| format!("`{file}`")).collect();
                 let error = error.hint(format!("did you mean {}?", names.join(" or ")));
                 error.with_next_if(only(nearest).map(|path| NextCall::Path { path }))
             }
-            Code::NotAFile => {
-                let folder = NextCall::List { folder: path.to_owned() };
-                let is_folder =
-                    self.store.files.with_prefix(&format!("{}/", path.trim_end_matches('/'))).is_ok();
-                error.with_next_if(is_folder.then_some(folder))
+            Code::NotAFile if self.folder(path).is_some() => {
+                error.with_next(NextCall::List { folder: path.to_owned() })
             }
+            Code::NotAFile => error.with_next_if(self.file_without_slash(path)),
             Code::PathOutsideRoot => {
                 let roots = self.store.files.root_paths();
                 if roots.is_empty() {
@@ -81,38 +88,59 @@ impl Services {
                 let roots: Vec<String> = roots.iter().map(|root| root.display().to_string()).collect();
                 let hint = format!("use a path inside of a root: {}", roots.join(", "));
                 let name = split(path).1;
-                let same_name = only(self.nearest_paths(name)).filter(|file| split(file).1 == name);
+                let nearest = self.nearest_paths(name, &clock);
+                let same_name = only(nearest).filter(|file| split(file).1 == name);
                 error.hint(hint).with_next_if(same_name.map(|path| NextCall::Path { path }))
             }
             _ => error,
         }
     }
 
-    /// Returns a list of the nearest folder that has files.
-    fn existing_folder(&self, path: &str) -> Option<NextCall> {
+    /// Returns the nearest folder of a relative path that has files, empty for the root. If the time is up, it is only
+    /// known to exist.
+    pub(super) fn nearest_folder(&self, path: &str, clock: &Clock<'_>) -> Option<String> {
         if path.starts_with('/') {
             return None;
         }
-        let mut folder = split(path).0;
-        while !folder.is_empty() && !self.has_files(folder) {
-            folder = split(folder).0;
-        }
-        Some(NextCall::List { folder: folder.to_owned() })
+        let folder = split(path).0;
+        let ends = folder.match_indices('/').map(|(end, _)| end).chain([folder.len()]);
+        let folders: Vec<&str> =
+            ends.filter_map(|end| folder.get(..end)).filter(|folder| !folder.is_empty()).collect();
+        // Every attempt walks the whole path, and below a missing folder there is none: a binary search has few.
+        let existing = folders.partition_point(|folder| self.folder(folder).is_some());
+        let mut upwards = folders.into_iter().take(existing).rev();
+        let nearest = upwards.find(|folder| !clock.may_continue() || self.has_files(folder, clock));
+        Some(nearest.unwrap_or_default().to_owned())
     }
 
-    fn has_files(&self, folder: &str) -> bool {
-        let clock = Clock::new(Instant::now() + TIMEOUT, &());
-        self.store.files.with_prefix(&format!("{folder}/")).is_ok_and(|roots| {
-            !self.store.files.find(&roots, Hidden::Excluded, self.bounds(1, &clock)).files.is_empty()
+    fn has_files(&self, folder: &str, clock: &Clock<'_>) -> bool {
+        self.folder(folder).is_some_and(|roots| {
+            !self.store.files.find(&roots, Hidden::Excluded, self.bounds(1, clock)).files.is_empty()
         })
+    }
+
+    /// Returns the folder at a path, if there is one that may be searched.
+    fn folder(&self, path: &str) -> Option<SearchRoots> {
+        match self.store.files.search_target(Some(path)) {
+            // A path that does not exist may be a glob.
+            Ok(SearchTarget::Roots(roots)) => (!roots.is_narrowed()).then_some(roots),
+            Ok(SearchTarget::File(_)) | Err(_) => None,
+        }
+    }
+
+    /// Returns the same call for the file that a path with a final `/` names.
+    fn file_without_slash(&self, path: &str) -> Option<NextCall> {
+        let file = path.trim_end_matches('/');
+        let is_file = file.len() < path.len()
+            && matches!(self.store.files.search_target(Some(file)), Ok(SearchTarget::File(_)));
+        is_file.then(|| NextCall::Path { path: file.to_owned() })
     }
 
     /// Returns the existing files that are most like a path: those of the same name with the most similar folders, else
     /// those in the same folder with a similar name. There are several if they are equally like it.
-    fn nearest_paths(&self, path: &str) -> Vec<String> {
-        let clock = Clock::new(Instant::now() + TIMEOUT, &());
+    fn nearest_paths(&self, path: &str, clock: &Clock<'_>) -> Vec<String> {
         let Ok(roots) = self.store.files.with_prefix("") else { return Vec::new() };
-        let found = self.store.files.find(&roots, Hidden::Excluded, self.bounds(MAX_FILES, &clock));
+        let found = self.store.files.find(&roots, Hidden::Excluded, self.bounds(MAX_FILES, clock));
         let files: Vec<&str> = found.files.iter().map(|(place, _)| place.shown()).collect();
         let (folder, name) = split(path);
         // Folders are compared from the end: `src/a/b.py` is more like `lib/a/b.py` than like `src/c/b.py`.
@@ -131,6 +159,17 @@ impl Services {
             |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
         siblings.into_iter().map(in_folder).collect()
     }
+}
+
+/// Moves a proposed path from the next call of an error into its hint.
+fn path_in_hint(mut error: Error) -> Error {
+    let Some(NextCall::Path { path }) = error.next.as_deref() else { return error };
+    let unnamed = error.hint.as_deref().filter(|hint| !hint.contains(path.as_str()));
+    if let Some(hint) = unnamed.map(|hint| format!("{hint}; did you mean `{path}`?")) {
+        error.hint = Some(hint.into_boxed_str());
+    }
+    error.next = None;
+    error
 }
 
 /// Returns the only one of some paths.
@@ -167,6 +206,65 @@ fn split(path: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::Fixture;
+    use std::process::Command;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn missing(path: &str) -> Error {
+        Error::new(Code::FileNotFound, format!("there is no file: {path}")).field("path")
+    }
+
+    #[test]
+    fn the_folders_of_a_deep_path_are_not_searched_one_by_one() {
+        let fixture = Fixture::new(&[("a.txt", "")]);
+        fixture.write("have/b.txt", "");
+        std::fs::create_dir_all(fixture.root().join("have/empty/inner")).unwrap();
+        for (path, folder) in [
+            ("none/".repeat(400) + "x", ""),
+            (format!("have/{}x", "none/".repeat(400)), "have"),
+            ("have/empty/inner/none/x".to_owned(), "have"),
+        ] {
+            let checks = AtomicUsize::new(0);
+            let waiting = || checks.fetch_add(1, Ordering::Relaxed) == usize::MAX;
+            let error = fixture.services.with_nearest_path(&path, missing(&path), &waiting);
+            let list = NextCall::List { folder: folder.to_owned() };
+            assert_eq!(error.next.as_deref(), Some(&list), "{path:.40}");
+            assert!(checks.into_inner() < 100, "{path:.40}");
+        }
+    }
+
+    #[test]
+    fn only_a_folder_is_listed() {
+        let fixture = Fixture::new(&[("b.txt", "")]);
+        fixture.write("sub/c.txt", "");
+        assert!(Command::new("mkfifo").arg(fixture.root().join("fifo")).status().unwrap().success());
+        let list = |folder: &str| NextCall::List { folder: folder.to_owned() };
+        for (path, next) in [
+            ("sub", Some(list("sub"))),
+            ("sub/", Some(list("sub/"))),
+            ("b.txt/", Some(NextCall::Path { path: "b.txt".to_owned() })),
+            ("fifo", None),
+            ("fifo/", None),
+            ("none/", None),
+            ("[b].txt/", None),
+        ] {
+            let error = Error::new(Code::NotAFile, format!("not a file: {path}"));
+            let error = fixture.services.with_nearest_path(path, error, &());
+            assert_eq!(error.next.as_deref(), next.as_ref(), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_history_of_another_file_is_not_proposed() {
+        let fixture = Fixture::new(&[]);
+        fixture.write("x/only.txt", "");
+        let target = Target::File("/elsewhere/only.txt".to_owned());
+        let error = Error::new(Code::PathOutsideRoot, "/elsewhere/only.txt is outside every root");
+        let error = fixture.services.with_nearest_path_in_hint(&target, error);
+        assert_eq!(error.next, None);
+        let hint = error.next_step();
+        assert!(hint.ends_with("/root; did you mean `x/only.txt`?"), "{hint}");
+    }
 
     #[test]
     fn names_are_alike_without_their_extensions() {

@@ -76,7 +76,7 @@ fn attempt(
     judge::judge(services, batch, &mut drafts, watch)?;
     mismatch::check_types(services, batch, &drafts, watch)?;
     confirm::confirm(batch, &drafts)?;
-    let published = match commit::commit(services, batch, &drafts)? {
+    let mut published = match commit::commit(services, batch, &drafts)? {
         Committed::Nothing => None,
         Committed::Written(published) => Some(published),
         Committed::Overtaken(error) => {
@@ -85,6 +85,10 @@ fn attempt(
             return Ok(Outcome::Overtaken(error));
         }
     };
+    let first = published.as_mut().and_then(|published| published.files.first_mut());
+    if let Some((file, why)) = first.zip(locks.missing_process_lock()) {
+        file.notes.push(format!("other lockgate processes were not kept out while this was written: {why}"));
+    }
     drop(locks);
     Ok(Outcome::Done { reports: report::report(services, batch, drafts, published), retention })
 }

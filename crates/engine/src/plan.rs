@@ -10,7 +10,7 @@ use super::resolve::ResolvedTarget;
 use lockgate_checks::Verdict;
 use lockgate_edit::request::{Expect, FilePermissions, Mode, Request};
 use lockgate_edit::{self as edit, Edit, EditLimits, PlanContext, PlannedEdit};
-use lockgate_error::{Code, Error};
+use lockgate_error::{Code, Error, NextCall};
 use lockgate_policy::Policy;
 use lockgate_syntax as grammar;
 use lockgate_text::{Buffer, LineMap, Plan, bytes_outside_unchanged};
@@ -146,7 +146,8 @@ fn plan_and_rebase(
     base: Option<&Buffer>,
 ) -> Result<PlannedEdit, Error> {
     let Some(base) = base else { return plan_on(&current.buffer, batch, request, target) };
-    let planned = plan_on(base, batch, request, target).map_err(|error| about_base(error, base, current))?;
+    let planned =
+        plan_on(base, batch, request, target).map_err(|error| about_base(error, base, target, current))?;
     let rebased = rebase::rebase(planned, base, target, current);
     match (rebased, request.mode, &request.expect) {
         // A caller who names no version and wants the write in any case means the lines by number.
@@ -159,13 +160,22 @@ fn plan_and_rebase(
     }
 }
 
-/// Says that an error is about another version than the current one, so that its lines and texts may not be there.
-fn about_base(mut error: Error, base: &Buffer, current: &CurrentText) -> Error {
+/// Says that an error is about another version than the current one, so that its lines and texts may not be there. The hint
+/// says it, because some frontends have messages of their own.
+fn about_base(mut error: Error, base: &Buffer, target: &ResolvedTarget, current: &CurrentText) -> Error {
     let version = base.version();
-    if version != current.buffer.version() {
-        error.message.push_str(&format!("; this is about version {version}, and the file has changed since"));
+    if version == current.buffer.version() {
+        return error;
     }
-    error
+    let about = format!("this is about version {version}, and the {} has changed since", target.place.noun());
+    if error.code == Code::MatchNotFound {
+        // Its hint and the nearest lines would show the text of that version as the actual one.
+        (error.best, error.next) = (None, None);
+        let next = NextCall::read_around(1, 1, current.buffer.lines().count());
+        return error.hint(format!("{about}; read it again")).with_next_if(next);
+    }
+    let hint = format!("{about}; {}", error.hint.as_deref().unwrap_or(error.code.remedy()));
+    error.hint(hint)
 }
 
 /// Plans an edit for one text. In `interactive`, a search without a match changes nothing and gives a warning, unless the

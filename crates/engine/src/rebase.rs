@@ -14,7 +14,7 @@ use lockgate_edit::PlannedEdit;
 use lockgate_edit::request::{Expect, Request};
 use lockgate_error::{Code, Error, EvidenceLine, NextCall, Since};
 use lockgate_store::{EditId, Entry, EntryKind};
-use lockgate_text::{Buffer, RebaseConflict, Rebased};
+use lockgate_text::{Buffer, RebaseConflict, Rebased, Version};
 
 /// The number of recent edits that are searched for a repeated request.
 const RECENT_ENTRIES: usize = 50;
@@ -176,7 +176,8 @@ fn conflict(message: String, target: &ResolvedTarget, base: &Buffer, current: &C
 
 fn unknown_version(version: &str, target: &ResolvedTarget, current: &CurrentText) -> Error {
     let (noun, now) = (target.place.noun(), current.buffer.version().to_string());
-    let message = format!("version {version} was expected, but the {noun} has version {now}");
+    let expected = Version::shortened(version);
+    let message = format!("version {expected} was expected, but the {noun} has version {now}");
     let since = Since { noun: noun.to_owned(), version: now, diff: String::new() };
     let next = NextCall::read_around(1, 1, current.buffer.lines().count());
     Error::new(Code::EditConflict, message).field("expected_version").since(since).with_next_if(next)

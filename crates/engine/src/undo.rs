@@ -49,7 +49,12 @@ impl Services {
         watch: Watch,
     ) -> Result<Vec<Report>, Error> {
         let author = revert.author.clone();
-        let reversal = Arc::new(self.off_reactor(move |workspace| workspace.prepare(&revert)).await?);
+        let prepare = move |workspace: &Services| {
+            let found = workspace.prepare(&revert);
+            workspace.check_history()?;
+            found
+        };
+        let reversal = Arc::new(self.off_reactor(prepare).await?);
         let shared = Arc::clone(&reversal);
         if reversal.is_done() {
             return self.off_reactor(move |workspace| workspace.already_done(&shared)).await;
@@ -67,10 +72,7 @@ impl Services {
     fn prepare(&self, revert: &UndoRequest) -> Result<Reversal, Error> {
         let resolve = |target: &Target| {
             let place = resolve_for_read(self, target, DefaultOwner::LastChanged);
-            place.map_err(|error| match target.file() {
-                Some(path) => self.with_nearest_path(path, error),
-                None => error,
-            })
+            place.map_err(|error| self.with_nearest_path_in_hint(target, error))
         };
         let place = revert.target.as_ref().map(resolve).transpose()?;
         if let Some(id) = &revert.edit_id {
@@ -450,6 +452,24 @@ mod tests {
             let expected = format!("the journal has no text of a.py for edit {edit}: {reason}");
             assert_eq!((error.code, error.message), (Code::InvalidInput, expected));
         }
+    }
+
+    #[tokio::test]
+    async fn the_version_of_a_file_that_is_gone_is_as_short_as_everywhere() {
+        let fixture = Fixture::new(&[("a.txt", "one\n")]);
+        let services = &fixture.services;
+        let request = Request {
+            author: author("one"),
+            ..Request::new(Target::File("a.txt".to_owned()), Edit::Restore(b"two\n".to_vec()))
+        };
+        let edit = services.edit(request, Watch::idle()).await.unwrap().edit_id.unwrap();
+        std::fs::remove_file(fixture.root().join("a.txt")).unwrap();
+        let error = undo_error(services, edit).await;
+        let version = Version::hash(b"two\n");
+        let expected = format!(
+            "edit {edit} of a.txt cannot be undone: version {version} was expected, but there is no file: a.txt"
+        );
+        assert_eq!((error.code, error.message), (Code::EditConflict, expected));
     }
 
     #[tokio::test]

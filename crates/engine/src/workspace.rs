@@ -94,7 +94,7 @@ impl Workspace {
     /// Answers a request to read files, entities or the history, of which it returns the newest edits first.
     ///
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past
-    /// the last line, `BAD_PATTERN`, `STORE_UNAVAILABLE` for an entity, and the errors of admitting a path.
+    /// the last line, `BAD_PATTERN`, `STORE_UNAVAILABLE` for an entity and the history, and the errors of admitting a path.
     pub async fn read<R: ReadRequest>(&self, request: R, watch: Watch) -> Result<R::Output, Error> {
         self.services.read(request, watch).await
     }

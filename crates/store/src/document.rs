@@ -226,6 +226,16 @@ impl Snapshot {
             None => Ok(()),
         }
     }
+
+    /// Fails for a mount point, as in [`FileSnapshot::check_mount`].
+    ///
+    /// Errors: `PERMISSION_DENIED`, with a hint.
+    pub fn check_mount(&self, place: &DocumentPath) -> Result<(), Error> {
+        match self.file().zip(place.file()) {
+            Some((snapshot, place)) => snapshot.check_mount(place),
+            None => Ok(()),
+        }
+    }
 }
 
 /// One text to replace, create or remove.

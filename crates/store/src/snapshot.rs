@@ -76,6 +76,13 @@ impl FileSnapshot {
         permit::write_method(self.names, publishing, place.shown()).map(drop)
     }
 
+    /// Fails for a mount point, whose name no other file can take. Publishing notices that when it exchanges the files.
+    ///
+    /// Errors: `PERMISSION_DENIED`, with a hint.
+    pub fn check_mount(&self, place: &FileLocation) -> Result<(), Error> {
+        if permit::is_mount_point(&self.file) { Err(permit::mounted(place.shown())) } else { Ok(()) }
+    }
+
     /// Combines this snapshot with the content that was read, for comparison during publishing.
     pub fn expected<'a>(&'a self, content: Content<'a>) -> ExpectedContent<'a> {
         ExpectedContent { snapshot: self, content }

@@ -7,9 +7,12 @@ use lockgate_error::Error;
 impl Store {
     /// Returns the entry with that id.
     pub fn entry(&self, id: EditId) -> Result<Option<Entry>, Error> {
-        match self.journal.entry(id)? {
-            Some(entry) => Ok(Some(entry)),
-            None => self.rows.entry(id),
+        match self.journal.entry(id) {
+            Ok(Some(entry)) => Ok(Some(entry)),
+            of_no_file => match self.rows.entry(id)? {
+                Some(entry) => Ok(Some(entry)),
+                None => of_no_file,
+            },
         }
     }
 

@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::align::DifferingLines;
 use super::buffer::Buffer;
 use super::change::{Change, Splice, new_spans};
+use super::line_end::LineEnd;
 use super::line_end_style::with_line_ends;
 use super::region::Region;
 use super::version::Version;
@@ -104,6 +105,38 @@ impl Plan {
     /// Errors: `RANGE_OVERLAP` if two of them touch the same text.
     pub fn join(before: &Buffer, parts: impl Iterator<Item = Plan>) -> Result<Plan, Error> {
         Plan::new(before, parts.flat_map(|part| part.splices).collect())
+    }
+
+    /// Drops the line end at the end of the new version, if it has one there.
+    #[must_use]
+    pub fn without_last_line_end(mut self, before: &Buffer) -> Plan {
+        let end = before.bytes().len();
+        let mut tail = Splice { span: end..end, bytes: Vec::new() };
+        while let Some(last) =
+            self.splices.pop_if(|last| tail.bytes.is_empty() && last.span.end == tail.span.start)
+        {
+            tail = Splice { span: last.span.start..tail.span.end, bytes: last.bytes };
+        }
+        let start = before.offset(tail.span.start);
+        if !tail.bytes.is_empty() {
+            let mut line_ends = [LineEnd::CrLf, LineEnd::Lf]
+                .into_iter()
+                .filter_map(|line_end| before.encoding().encode(line_end.text()).ok());
+            if let Some(line_end) = line_ends.find(|line_end| tail.bytes.ends_with(line_end)) {
+                tail.bytes.truncate(tail.bytes.len() - line_end.len());
+            }
+        } else if before.view().get(..start).is_some_and(|kept| kept.ends_with('\n')) {
+            tail.span.start = before.byte_span(start - 1..start).start;
+        }
+        if before.bytes().get(tail.span.clone()) != Some(tail.bytes.as_slice()) {
+            self.splices.push(tail);
+        }
+        self
+    }
+
+    /// Returns the bytes that it removes and those that it adds, together.
+    pub fn size(&self) -> usize {
+        self.splices.iter().map(|splice| splice.span.len() + splice.bytes.len()).sum()
     }
 
     /// Adds a note for the caller.
@@ -265,6 +298,27 @@ mod tests {
         assert_eq!(error.code, Code::RangeOverlap);
         assert_eq!(error.message, "Overlapping edits detected: lines 10-15 and 12-20");
         assert_eq!(read(text.as_bytes()).plan(vec![inside, one]).unwrap_err().code, Code::RangeOverlap);
+    }
+
+    #[test]
+    fn the_last_line_end_of_the_new_version_is_dropped() {
+        let without = |bytes: &[u8], changes| {
+            let before = read(bytes);
+            let plan = before.plan(changes).unwrap().without_last_line_end(&before);
+            before.apply(&plan).unwrap().bytes().to_vec()
+        };
+        let (last, insertion) = (change(4..5, ""), change(4..4, "x\n"));
+        assert_eq!(without(b"a\nb\nc", vec![last.clone()]), b"a\nb");
+        assert_eq!(without(b"a\nb\nc", vec![change(2..4, ""), last.clone()]), b"a");
+        assert_eq!(without(b"a\nb\nc", vec![insertion.clone(), last.clone()]), b"a\nb\nx");
+        assert_eq!(without(b"a\r\nb\r\nc", vec![last.clone()]), b"a\r\nb");
+        assert_eq!(without(b"a\r\nb\r\nc", vec![insertion, last]), b"a\r\nb\r\nx");
+        let utf_16 = b"\xFF\xFEa\0\n\0b\0";
+        assert_eq!(without(utf_16, vec![change(2..3, "")]), b"\xFF\xFEa\0");
+        assert_eq!(without(utf_16, vec![change(2..3, "x\n")]), b"\xFF\xFEa\0\n\0x\0");
+        assert_eq!(without(b"\xEF\xBB\xBFa", vec![change(0..1, "")]), b"\xEF\xBB\xBF");
+        assert_eq!(without(b"a\nb\n", Vec::new()), b"a\nb");
+        assert_eq!(without(b"a\nb", Vec::new()), b"a\nb");
     }
 
     #[test]

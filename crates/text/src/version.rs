@@ -8,6 +8,9 @@ use std::hash::{Hash, Hasher};
 /// The number of hex digits of a version on the wire.
 const WIRE_DIGITS: usize = 12;
 
+/// The number of hex digits of a whole version.
+const ALL_DIGITS: usize = 64;
+
 /// A content hash that identifies a version of a document: the BLAKE3 hash of its bytes, shown by its first 12 hex
 /// digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,6 +42,12 @@ impl Version {
     /// Returns all 64 hex digits.
     pub fn hex(&self) -> String {
         blake3::Hash::from_bytes(self.0).to_hex().to_string()
+    }
+
+    /// Returns a requested version for a message: the first 12 digits of a whole one, any other text as it is.
+    pub fn shortened(requested: &str) -> &str {
+        let whole = Some(requested).filter(|text| text.len() == ALL_DIGITS);
+        whole.and_then(|text| text.get(..WIRE_DIGITS)).unwrap_or(requested)
     }
 
     /// Returns true if a caller's version means this one: 12 to 64 hex digits that begin it, in either case.

@@ -2,7 +2,7 @@
 
 use crate::expect::{self, ListEntry};
 use crate::operations::{Insertion, LineEditNames};
-use crate::planned::{PlannedEdit, append, has_open_line};
+use crate::planned::{PlannedEdit, PlannedEnd, append, has_open_line};
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_text::{Buffer, Change};
 
@@ -28,7 +28,8 @@ pub fn plan(insertions: &[Insertion], buffer: &Buffer) -> Result<PlannedEdit, Er
     }
     // Text that the file cannot hold is rejected here, where the edit's place in the call is known.
     buffer.plan(append(appended.clone(), has_open_line(buffer), buffer))?;
-    Ok(PlannedEdit { appended, ..PlannedEdit::new(buffer.plan(changes)?, Vec::new()) })
+    let end = PlannedEnd { appended, ..PlannedEnd::default() };
+    Ok(PlannedEdit { end, ..PlannedEdit::new(buffer.plan(changes)?, Vec::new()) })
 }
 
 fn check_bounds(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<(), Error> {

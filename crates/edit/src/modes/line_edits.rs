@@ -70,14 +70,16 @@ fn check_overlap(edits: &[LineEdit], count: usize) -> Result<(), Error> {
 }
 
 /// Returns the change of one range. A final line end is added if a line follows; at the end of the file, it is added
-/// or removed so that the file ends as before.
+/// or removed so that the file ends as before, except after an empty line, which would be lost without it.
 fn change(index: usize, edit: &LineEdit, buffer: &Buffer, notes: &mut Vec<String>) -> Change {
     let (lines, view) = (buffer.lines(), buffer.view());
     let span = lines.block(edit.start_line, edit.end_line);
     let mut text = edit.new_content.replace("\r\n", "\n");
     let line_follows = edit.end_line < lines.count();
     let ended = line_follows || view.ends_with('\n');
-    if text.is_empty() || text.ends_with('\n') == ended {
+    let ends_in_empty_line =
+        text.strip_suffix('\n').is_some_and(|rest| rest.is_empty() || rest.ends_with('\n'));
+    if text.is_empty() || text.ends_with('\n') == ended || ends_in_empty_line {
         return Change { span, text };
     }
     let field = || edit.names.path("line_edits", index, "new_content");

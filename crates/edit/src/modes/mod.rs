@@ -47,10 +47,10 @@ pub struct MissingExpect {
 ///
 /// Errors: those of each mode, and `NOT_ENCODABLE` if the file's encoding cannot represent the new text.
 pub fn plan(edit: &Edit, buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
-    plan_part(edit, buffer, context)?.with_appended(buffer)
+    plan_part(edit, buffer, context)?.with_end(buffer)
 }
 
-/// Plans an edit, except for the lines that it appends.
+/// Plans an edit, except for the changes at the end of the text that depend on other edits.
 fn plan_part(edit: &Edit, buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
     match edit {
         Edit::Content(content) => content::plan(content, buffer, context.limits.bytes),
@@ -156,6 +156,7 @@ mod tests {
     use crate::planned::EditLimits;
     use lockgate_error::Code;
     use lockgate_matching::MatchTolerance;
+    use lockgate_python_re::Flags;
     use lockgate_text::{Hints, NoSyntax};
 
     fn planned(text: &[u8], edits: Vec<Edit>) -> Result<(PlannedEdit, Vec<u8>), Error> {
@@ -206,6 +207,9 @@ mod tests {
         assert_eq!(made("a\nb\n", vec![insert(3, "x"), insert(3, "y")]), "a\nb\nx\ny\n");
         assert_eq!(made("a\nb", vec![insert(3, "y"), line(2, "")]), "a\ny\n");
         assert_eq!(made("a\nb", vec![line(2, "c\n"), insert(3, "y")]), "a\nc\ny\n");
+        assert_eq!(made("a\nb", vec![line(2, "c\n\n"), insert(3, "y")]), "a\nc\n\ny\n");
+        assert_eq!(made("a\nb", vec![insert(3, "y"), line(2, "\n")]), "a\n\ny\n");
+        assert_eq!(made("b", vec![line(1, "\n"), insert(2, "y")]), "\ny\n");
         assert_eq!(made("b", vec![line(1, ""), insert(2, "y")]), "y\n");
         assert_eq!(made("a\nb", vec![insert(2, "x"), insert(3, "y"), insert(2, "z")]), "a\nx\nz\nb\ny\n");
         for occurrences in [Occurrences::Matches, Occurrences::Block] {
@@ -214,6 +218,38 @@ mod tests {
         }
         assert_eq!(made("a\nb", vec![insert(3, "y"), search("b", "b\n", Occurrences::Matches)]), "a\nb\ny\n");
         assert_eq!(made("", vec![insert(1, "x"), insert(1, "y")]), "x\ny\n");
+    }
+
+    #[test]
+    fn an_empty_line_at_the_end_keeps_its_line_end() {
+        assert_eq!(made("x\ny", vec![line(2, "\n")]), "x\n\n");
+        assert_eq!(made("x\r\ny", vec![line(2, "z\r\n\r\n")]), "x\r\nz\r\n\r\n");
+        assert_eq!(made("y", vec![line(1, "\n")]), "\n");
+        assert_eq!(made("x\ny", vec![line(2, "z\n")]), "x\nz", "the control: the file ends as before");
+    }
+
+    #[test]
+    fn an_inserted_line_comes_before_what_a_search_inserts_there() {
+        let Edit::Search(literal) = search("", "# ", Occurrences::Matches) else { panic!("another edit") };
+        let needle = Needle::Regex { pattern: "^(?=b)".to_owned(), flags: Flags::MULTILINE };
+        let comment = Edit::Search(Search { needle, ..literal });
+        for edits in [vec![comment.clone(), insert(2, "x")], vec![insert(2, "x"), comment]] {
+            assert_eq!(made("a\nb\n", edits), "a\nx\n# b\n");
+        }
+    }
+
+    #[test]
+    fn a_removed_open_line_does_not_overlap_an_edit_of_the_line_above() {
+        let block = |needle: &str, replace: &str| search(needle, replace, Occurrences::Block);
+        assert_eq!(made("a\nb\nc", vec![block("c", ""), block("b", "")]), "a");
+        assert_eq!(made("a\nb\nc", vec![block("b\n", "b\nx\n"), block("c\n", "")]), "a\nb\nx");
+        assert_eq!(made("a\r\nb\r\nc", vec![block("c", ""), block("b", "b\nx")]), "a\r\nb\r\nx");
+        assert_eq!(made("a\nb\nc", vec![block("c", ""), line(2, "")]), "a");
+        assert_eq!(made("a\nb\nc", vec![block("c", ""), insert(3, "x"), insert(4, "y")]), "a\nb\nx\ny\n");
+        assert_eq!(made("a\nb", vec![block("a", ""), block("b", "")]), "");
+        assert_eq!(made("a\nb\nc", vec![block("c", ""), line(2, "\n"), insert(4, "y")]), "a\n\ny\n");
+        let twice = planned(b"a\nb\nc", vec![block("c", ""), block("b\nc", "")]).unwrap_err();
+        assert_eq!(twice.code, Code::RangeOverlap);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Several edits of one text in one call.
 
-use crate::planned::{PlannedEdit, SearchMatches};
+use crate::planned::{PlannedEdit, PlannedEnd, SearchMatches};
 use lockgate_error::{Code, Error, EvidenceLine};
 use lockgate_matching::MatchInfo;
 use lockgate_text::{Buffer, Plan};
@@ -43,7 +43,7 @@ pub fn plan<E>(
     join(planned, buffer)
 }
 
-fn join(parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEdit, Error> {
+fn join(mut parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEdit, Error> {
     let sum = |count: fn(&PlannedEdit) -> Option<usize>| {
         parts.iter().any(|part| count(part).is_some()).then(|| parts.iter().filter_map(count).sum())
     };
@@ -61,7 +61,10 @@ fn join(parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEdit, Error> 
         parts.iter().flat_map(|part| part.notes.clone()).collect(),
         parts.iter().flat_map(|part| part.warnings.clone()).collect(),
     ];
-    let appended = parts.iter().flat_map(|part| part.appended.clone()).collect();
-    let plan = Plan::join(buffer, parts.into_iter().map(|part| part.plan))?;
-    Ok(PlannedEdit { notes, warnings, matches, appended, ..PlannedEdit::new(plan, Vec::new()) })
+    // What a search inserts belongs to the text behind it, so inserted lines come first.
+    parts.sort_by_key(|part| part.matches.replacements.is_some());
+    let (plans, ends): (Vec<Plan>, Vec<PlannedEnd>) =
+        parts.into_iter().map(|part| (part.plan, part.end)).unzip();
+    let (plan, end) = (Plan::join(buffer, plans.into_iter())?, PlannedEnd::join(ends.into_iter()));
+    Ok(PlannedEdit { notes, warnings, matches, end, ..PlannedEdit::new(plan, Vec::new()) })
 }

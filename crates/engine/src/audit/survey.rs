@@ -2,7 +2,8 @@
 //!
 //! Invariant: each file is compared once, even if several paths name it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
 
 use super::super::services::{Services, cancelled};
 use super::{Audit, AuditRoot, CheckBase, SkippedFile, no_such_path};
@@ -28,7 +29,7 @@ pub(super) struct AuditedFiles {
 pub(super) struct ChangedFile {
     /// Its path relative to the root.
     pub(super) path: String,
-    /// The path of the same bytes at the revision, if it was another.
+    /// The path that this file had at the revision, if it was another.
     pub(super) previous_path: Option<String>,
     /// The size limit of the file, in bytes.
     pub(super) limit: u64,
@@ -37,7 +38,8 @@ pub(super) struct ChangedFile {
 /// The result of comparing a file with the revision.
 enum FileComparison {
     Unchanged,
-    Changed(ChangedFile),
+    /// The paths are those of deleted files that had the same bytes, for a file that the revision does not have.
+    Changed(ChangedFile, Vec<String>),
     Skipped(SkippedFile),
 }
 
@@ -65,13 +67,18 @@ impl Services {
                 self.compare(root, path, root_index, names)
             }
         });
+        let mut sources = Vec::new();
         for comparison in comparisons {
             match comparison? {
                 FileComparison::Unchanged => audit.unchanged += 1,
                 FileComparison::Skipped(skipped_file) => audit.skipped.push(skipped_file),
-                FileComparison::Changed(changed) => survey.changed.push(changed),
+                FileComparison::Changed(changed, deleted) => {
+                    survey.changed.push(changed);
+                    sources.push(deleted);
+                }
             }
         }
+        set_previous_paths(&mut survey.changed, &sources);
         let renamed = survey.changed.iter().filter_map(|changed| changed.previous_path.clone());
         survey.removed =
             removed.into_iter().chain(renamed).collect::<BTreeSet<String>>().into_iter().collect();
@@ -170,14 +177,15 @@ impl Services {
             Err(error) => return skipped(root_index, path, error).map(FileComparison::Skipped),
         };
         let Some(names) = names else {
-            return Ok(FileComparison::Changed(ChangedFile { path, previous_path: None, limit }));
+            return Ok(FileComparison::Changed(ChangedFile { path, previous_path: None, limit }, Vec::new()));
         };
         if names.is(&path, &bytes) {
             return Ok(FileComparison::Unchanged);
         }
         let is_absent = |other: &str| self.store.files.has_nothing(root, other);
-        let from = if names.has(&path) { None } else { names.path_of(&bytes, is_absent).map(str::to_owned) };
-        Ok(FileComparison::Changed(ChangedFile { path, previous_path: from, limit }))
+        let sources = if names.has(&path) { Vec::new() } else { names.paths_of(&bytes) };
+        let deleted = sources.into_iter().filter(|path| is_absent(path)).map(str::to_owned).collect();
+        Ok(FileComparison::Changed(ChangedFile { path, previous_path: None, limit }, deleted))
     }
 
     /// Reads the bytes of a file, and its size limit.
@@ -188,6 +196,22 @@ impl Services {
         let not_found = || Error::new(Code::FileNotFound, "it no longer exists");
         let bytes = snapshot.as_mut().map(FileSnapshot::take_bytes).ok_or_else(not_found)?;
         Ok((bytes, rules.limits.file))
+    }
+}
+
+/// Sets the previous path of new files: `sources` are, for each file, the deleted files of the same bytes. Each of these
+/// was renamed to one file at most, if possible to one of the same name; a further file is a copy.
+fn set_previous_paths(changed: &mut [ChangedFile], sources: &[Vec<String>]) {
+    let mut renamed: HashSet<&String> = HashSet::new();
+    for is_any_name in [false, true] {
+        let new = changed.iter_mut().zip(sources).filter(|(file, _)| file.previous_path.is_none());
+        for (file, sources) in new {
+            let has_name = |source: &str| Path::new(source).file_name() == Path::new(&file.path).file_name();
+            let fits = |source: &&String| (is_any_name || has_name(source)) && !renamed.contains(*source);
+            let source = sources.iter().find(fits);
+            renamed.extend(source);
+            file.previous_path = source.cloned();
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::search::SearchWatch;
 use super::{LINE_BYTES, ReadRequest};
 use lockgate_checks::Watch;
 use lockgate_edit::request::{Entity, EntityKind, SearchScope};
-use lockgate_error::Error;
+use lockgate_error::{Code, Error};
 use lockgate_store::{Clock, EntityFilter, FileLocation, Hidden, RowListed};
 use lockgate_text::Version;
 
@@ -58,6 +58,10 @@ pub struct ListedText {
 impl ReadRequest for ListRequest {
     type Output = Entries;
 
+    fn path(&self) -> Option<&str> {
+        Some(self.prefix.as_str()).filter(|_| self.scope == SearchScope::Files)
+    }
+
     fn size(output: &Entries) -> Option<usize> {
         Some(output.entries.len().saturating_mul(LINE_BYTES))
     }
@@ -88,12 +92,26 @@ impl ReadRequest for ListRequest {
             ListedText { path: place.shown().to_owned(), entity: None, size, version }
         };
         let entries = found.files.iter().map(listed).collect();
-        let notes = skipped_notes(&found.skipped, bounds.largest, EntityKind::FILE);
+        let mut notes = skipped_notes(&found.skipped, bounds.largest, EntityKind::FILE);
+        if found.files.is_empty() && !found.is_cut {
+            notes.extend(services.missing_prefix(&self.prefix, &clock));
+        }
         Ok(Entries { scope: SearchScope::Files, entries, truncated: found.is_cut, notes })
     }
 }
 
 impl Services {
+    /// Returns the note on a prefix with which no path begins, unless a folder or a file is called so.
+    fn missing_prefix(&self, prefix: &str, clock: &Clock<'_>) -> Option<String> {
+        let error = self.store.files.search_target(Some(prefix)).err()?;
+        let folder = self.nearest_folder(prefix, clock).filter(|_| error.code == Code::FileNotFound)?;
+        let nearest = match folder.as_str() {
+            "" => "the root".to_owned(),
+            folder => format!("{folder}/"),
+        };
+        Some(format!("no listed path begins with {prefix}; the nearest folder with files is {nearest}"))
+    }
+
     fn list_rows(
         &self,
         request: &ListRequest,

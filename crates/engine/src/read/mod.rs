@@ -64,7 +64,7 @@ impl Services {
         let services = Arc::clone(self);
         let read = move |_: &Services| {
             request.read(&services, &watch).map_err(|error| match request.path() {
-                Some(path) => services.with_nearest_path(path, error),
+                Some(path) => services.with_nearest_path(path, error, &|| watch.cancelled()),
                 None => error,
             })
         };

@@ -8,7 +8,7 @@ use super::folder::Folder;
 use crate::system_error::failed;
 use lockgate_error::{Code, Error};
 use lockgate_policy::{HardLinks, Publishing};
-use rustix::fs::{Access, Stat, Uid};
+use rustix::fs::{Access, AtFlags, Stat, StatxAttributes, StatxFlags, Uid};
 use rustix::io::Errno;
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -138,6 +138,12 @@ pub(crate) fn hard_linked(path: &str, names: usize) -> Error {
         "ask a person to break the link (copy the file over itself), or to set in the policy how to treat such files: \
          `hard_links: split` or `in_place`",
     )
+}
+
+/// True if the name under which a file was opened is a mount point. Kernels before Linux 5.8 do not tell.
+pub(crate) fn is_mount_point(file: &OwnedFd) -> bool {
+    let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::empty());
+    found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
 /// The error for a file whose name is a mount point, so that it cannot be replaced.

@@ -29,6 +29,10 @@ const HEAD: &str = "HEAD";
 /// The field that names a revision.
 const FIELD: &str = "--base";
 
+/// The hint for a repository in a format that gix cannot read.
+const UNSUPPORTED_HINT: &str = "only repositories with SHA-1 hashes and without reftables can be read; edits do not need \
+     the repository, and a check of a copy without `.git` counts every finding";
+
 /// The repository that a root lies in.
 pub struct Repository {
     repo: gix::Repository,
@@ -68,7 +72,8 @@ impl Repository {
         let options = gix::open::Options::isolated().bail_if_untrusted(false);
         let repo = gix::open_opts(top, options).map_err(|error| {
             let message = format!("the repository in {} cannot be read: {}", top.display(), describe(&error));
-            Error::new(Code::InvalidInput, message).field("--root")
+            let refused = Error::new(Code::InvalidInput, message).field("--root");
+            if error.is_unsupported() { refused.hint(UNSUPPORTED_HINT) } else { refused }
         })?;
         alternates::refuse_outside(top, &repo.common_dir().join("objects"))?;
         let prefix = root.strip_prefix(top).unwrap_or(Path::new(""));
@@ -210,11 +215,11 @@ impl<'r> RevisionFiles<'r> {
         self.trees.files.get(path).is_some_and(|known| Some(*known) == self.name_of(bytes))
     }
 
-    /// Returns the path of a file that had exactly these bytes and for which `holds` is true.
-    pub fn path_of(&self, bytes: &[u8], holds: impl Fn(&str) -> bool) -> Option<&'r str> {
-        let name = self.name_of(bytes).filter(|_| !bytes.is_empty())?;
-        let mut same = self.trees.files.iter().filter(|(_, known)| **known == name);
-        same.find(|(path, _)| holds(path)).map(|(path, _)| path.as_str())
+    /// Returns the paths of the files that had exactly these bytes, in order; none for no bytes.
+    pub fn paths_of(&self, bytes: &[u8]) -> Vec<&'r str> {
+        let Some(name) = self.name_of(bytes).filter(|_| !bytes.is_empty()) else { return Vec::new() };
+        let same = self.trees.files.iter().filter(|(_, known)| **known == name);
+        same.map(|(path, _)| path.as_str()).collect()
     }
 
     fn name_of(&self, bytes: &[u8]) -> Option<ObjectId> {

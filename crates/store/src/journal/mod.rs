@@ -94,9 +94,16 @@ impl Journal {
             .with_database(|database| database.insert_settled(meta, &rows).map(|number| database.id(number)))
     }
 
-    /// Returns the last settled change of the file.
+    /// Takes the notes about journals that were set aside and are reported to nobody yet.
+    pub fn take_notes(&self) -> Vec<String> {
+        self.journals.iter().flat_map(RootJournal::take_notes).collect()
+    }
+
+    /// Returns the last settled change of the file; none without a journal.
     pub fn latest(&self, place: &FileLocation) -> Result<Option<Entry>, Error> {
-        self.newest(EditFilter::Settled, place)
+        let journal = root_journal::find(&self.journals, place)?;
+        let last = journal.query(|database| database.newest(EditFilter::Settled, place.in_root()))?;
+        Ok(last.map(|last| journal.shown(last)))
     }
 
     /// True if a process that has ended began an edit of this path. Call it only while the path's lock is
@@ -139,28 +146,35 @@ impl Journal {
     }
 
     /// Returns the entry with that id.
+    ///
+    /// Errors: `STORE_UNAVAILABLE` if no journal has it, and one cannot be read.
     pub fn entry(&self, id: EditId) -> Result<Option<Entry>, Error> {
+        let mut unread = None;
         for journal in self.journals.iter() {
             let find = |database: &super::sql::Database| {
                 if database.name() == id.journal() { database.entry(id.number()) } else { Ok(None) }
             };
-            if let Some(entry) = journal.entry(find)? {
-                return Ok(Some(entry));
+            match journal.entry(find) {
+                Ok(Some(entry)) => return Ok(Some(entry)),
+                Ok(None) => {}
+                Err(error) => unread = Some(error),
             }
         }
-        Ok(None)
+        unread.map_or(Ok(None), Err)
     }
 
     /// Returns the last entries, the newest first, of one path or of all roots.
+    ///
+    /// Errors: `STORE_UNAVAILABLE` if one of the journals cannot be read.
     pub fn entries(&self, of: Option<&FileLocation>, most: usize) -> Result<Vec<Entry>, Error> {
         if let Some(place) = of {
             let journal = root_journal::find(&self.journals, place)?;
-            let entries = journal.query(|database| database.entries(Some(place.in_root()), most))?;
+            let entries = journal.with_database(|database| database.entries(Some(place.in_root()), most))?;
             return Ok(entries.into_iter().map(|entry| journal.shown(entry)).collect());
         }
         let mut lists = Vec::with_capacity(self.journals.len());
         for journal in self.journals.iter() {
-            let entries = journal.query(|database| database.entries(None, most))?;
+            let entries = journal.with_database(|database| database.entries(None, most))?;
             lists.push(entries.into_iter().map(|entry| journal.shown(entry)).collect());
         }
         Ok(merge(lists, most))
@@ -214,7 +228,9 @@ impl Journal {
     ) -> Result<Option<Entry>, Error> {
         let mut last: Option<(K, Entry)> = None;
         for (number, journal) in self.journals.iter().enumerate() {
-            let Some((at, entry)) = journal.query(|database| database.last(filter))? else { continue };
+            let Some((at, entry)) = journal.with_database(|database| database.last(filter))? else {
+                continue;
+            };
             let key = key(at, number, &entry);
             if last.as_ref().is_none_or(|(greatest, _)| key > *greatest) {
                 last = Some((key, journal.shown(entry)));

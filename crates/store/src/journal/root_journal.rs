@@ -56,7 +56,7 @@ impl RootJournal {
         result.map_err(|error| to_error(&self.root, &error))
     }
 
-    /// Runs a query; without a journal the result is empty.
+    /// Runs a query that an edit can do without; without a journal the result is empty.
     pub fn query<T: Default>(
         &self,
         mut work: impl FnMut(&Arc<Database>) -> Result<T, DatabaseError>,
@@ -68,11 +68,13 @@ impl RootJournal {
     }
 
     /// Runs a query for an entry, and spells its paths as a caller may name them.
+    ///
+    /// Errors: `STORE_UNAVAILABLE`, also without a journal.
     pub fn entry(
         &self,
         mut work: impl FnMut(&Database) -> Result<Option<Entry>, DatabaseError>,
     ) -> Result<Option<Entry>, Error> {
-        self.query(|database| work(database)).map(|entry| entry.map(|entry| self.shown(entry)))
+        self.with_database(|database| work(database)).map(|entry| entry.map(|entry| self.shown(entry)))
     }
 
     /// Returns the entry with its paths spelled as in [`FileLocation::shown`].
@@ -139,7 +141,7 @@ impl RootJournal {
     }
 
     fn note(&self, notes: impl IntoIterator<Item = String>) {
-        self.notes.lock().extend(notes);
+        self.notes.lock().extend(notes.into_iter().inspect(|note| tracing::warn!("{note}")));
     }
 }
 

@@ -299,6 +299,14 @@ fn without_a_folder_nothing_is_recorded_and_the_reason_is_reported() {
     assert_eq!(journal.latest(&a), Ok(None));
     assert_eq!(journal.text(&a, &Version::hash(b"x").hex()), Ok(None));
     assert_eq!(journal.has_interrupted_edit(&a), Ok(false));
+    let history = [journal.entries(None, 9), journal.entries(Some(&a), 9)].map(|entries| entries.map(drop));
+    let one = [journal.to_undo(None), journal.to_redo(Some(&a)), journal.entry(EditId::new(1, 1))];
+    for unread in history.into_iter().chain(one.map(|entry| entry.map(drop))) {
+        let error = unread.unwrap_err();
+        assert_eq!(error.code, Code::StoreUnavailable);
+        assert!(error.message.contains("inside the root"), "{error:?}");
+    }
+    assert_eq!(fixture.journal.entries(None, 9), Ok(Vec::new()), "the control");
     assert_eq!(journal.recover(&fixture.files, &Locks::default(), &[]).notes, [] as [String; 0]);
     assert_eq!(fixture.journal.disabled_reason(&a), None, "the control");
 }
@@ -319,9 +327,9 @@ fn a_journal_that_is_spoilt_meanwhile_is_set_aside_and_reported_once() {
     let after = fixture.edit(&a, "2", "3");
     assert_eq!(fixture.journal.latest(&a).unwrap().unwrap().id, after);
     assert_eq!(fixture.journal.entry(before).unwrap(), None);
-    let notes = fixture.journal.recover(&fixture.files, &Locks::default(), &[]).notes;
+    let notes = fixture.journal.take_notes();
     assert!(matches!(notes.as_slice(), [note] if note.contains("set aside")), "{notes:?}");
-    assert!(fixture.journal.recover(&fixture.files, &Locks::default(), &[]).notes.is_empty());
+    assert!(fixture.journal.take_notes().is_empty());
 }
 
 #[test]

@@ -47,7 +47,14 @@ pub(super) struct ProcessLocks {
 }
 
 /// The locks that a thread of this process waits for, with the call that gets each.
-type Waits = DashMap<PathBuf, oneshot::Sender<Io<Lock>>>;
+type Waits = DashMap<PathBuf, oneshot::Sender<Result<Lock, LockError>>>;
+
+/// An error of the system at a lock file.
+#[derive(Debug)]
+pub(super) struct LockError {
+    pub path: PathBuf,
+    pub errno: Errno,
+}
 
 /// The open lock files that nothing uses now; using one takes it out.
 #[derive(Debug)]
@@ -114,7 +121,7 @@ impl ProcessLocks {
 
 impl LockFiles {
     /// Takes the lock if it is free now; a turnstile that was taken is kept for the next attempt.
-    pub fn try_take(&mut self) -> Io<Option<Lock>> {
+    pub fn try_take(&mut self) -> Result<Option<Lock>, LockError> {
         if self.turnstile_lock.is_none() {
             self.turnstile_lock = take(&self.turnstile, &self.idle, IF_FREE)?;
         }
@@ -129,7 +136,7 @@ impl LockFiles {
     /// same lock since.
     ///
     /// Errors: those of starting the thread.
-    pub fn wait(self) -> Io<oneshot::Receiver<Io<Lock>>> {
+    pub fn wait(self) -> Io<oneshot::Receiver<Result<Lock, LockError>>> {
         let (sender, receiver) = oneshot::channel();
         let waits = Arc::clone(&self.waits);
         match waits.entry(self.lock.clone()) {
@@ -154,7 +161,7 @@ impl LockFiles {
         }
     }
 
-    fn take_when_free(&mut self) -> Io<Lock> {
+    fn take_when_free(&mut self) -> Result<Lock, LockError> {
         if self.turnstile_lock.is_none() {
             self.turnstile_lock = take(&self.turnstile, &self.idle, WHEN_FREE)?;
         }
@@ -208,21 +215,22 @@ impl Drop for Lock {
 }
 
 /// Takes the lock of a file; `None` if it is not free now, or was removed each time.
-fn take(path: &Path, idle: &Arc<IdleFiles>, operation: FlockOperation) -> Io<Option<Lock>> {
+fn take(path: &Path, idle: &Arc<IdleFiles>, operation: FlockOperation) -> Result<Option<Lock>, LockError> {
+    let failed = |errno| LockError { path: path.to_owned(), errno };
     for _ in 0..MAX_TRIES {
         let known = idle.0.lock().pop(path);
-        let file = known.map_or_else(|| open(path), Ok)?;
+        let file = known.map_or_else(|| open(path), Ok).map_err(failed)?;
         match rustix::io::retry_on_intr(|| rustix::fs::flock(&file, operation)) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => {
                 idle.0.lock().put(path.to_owned(), file);
                 return Ok(None);
             }
-            Err(errno) => return Err(errno),
+            Err(errno) => return Err(failed(errno)),
         }
         // The file was removed by a process that held its lock; the name may lead to another file by now. Closing
         // this one ends its lock.
-        if rustix::fs::fstat(&file)?.st_nlink > 0 {
+        if rustix::fs::fstat(&file).map_err(failed)?.st_nlink > 0 {
             return Ok(Some(Lock { path: path.to_owned(), file: Some(file), idle: Arc::clone(idle) }));
         }
     }

@@ -11,7 +11,7 @@ use super::state::StateFolder;
 use super::system_error;
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
-use interprocess::{Lock, LockFiles, ProcessLocks};
+use interprocess::{Lock, LockError, LockFiles, ProcessLocks};
 use lockgate_error::{Code, Error};
 use parking_lot::Mutex as PlainMutex;
 use rustix::io::Errno;
@@ -27,8 +27,12 @@ type LockTable = DashMap<LockKey, Arc<LockQueue>>;
 #[derive(Debug, Default)]
 pub struct Locks {
     entries: Arc<LockTable>,
-    interprocess: Option<ProcessLocks>,
+    /// The locks that other processes respect, or the reason why they cannot; absent if only this process counts.
+    interprocess: Option<Result<ProcessLocks, String>>,
 }
+
+/// The lock of one key between processes, if it needs one; the reason why other processes do not respect it is the error.
+type ProcessLock = Result<Option<Lock>, String>;
 
 /// The longest waits for the locks of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,32 +69,40 @@ impl LockGuard {
     pub fn retain(&mut self, keys: &[LockKey]) {
         self.each.retain(|one| keys.contains(&one.claim.key));
     }
+
+    /// The reason why other processes do not respect one of the locks, if they do not.
+    pub fn missing_process_lock(&self) -> Option<&str> {
+        self.each.iter().find_map(|one| one.process_lock.as_ref().err()).map(String::as_str)
+    }
 }
 
 #[derive(Debug)]
 struct One {
     // Dropped in this order: other processes first; the claim must see that the lock is free.
-    _across: Option<Lock>,
+    process_lock: ProcessLock,
     _guard: OwnedMutexGuard<()>,
     claim: Claim,
 }
 
 impl Locks {
     /// Locks that other processes of the same user respect as well, by files in lockgate's state folder. If
-    /// that cannot be used, only this process respects them.
+    /// that cannot be used, only this process respects them, and each guard has the reason.
     pub fn open(state: &StateFolder) -> Locks {
         let folder = state
             .locks()
             .inspect_err(|reason| tracing::warn!("locks of other processes are not respected: {reason}"));
-        Locks { entries: Arc::default(), interprocess: folder.ok().map(ProcessLocks::new) }
+        Locks { entries: Arc::default(), interprocess: Some(folder.map(ProcessLocks::new)) }
     }
 
-    /// The files of the lock between processes, if the key has one.
-    fn lock_files(&self, key: &LockKey) -> Option<LockFiles> {
-        self.interprocess
-            .as_ref()
-            .filter(|_| key.needs_process_lock())
-            .map(|process_locks| process_locks.lock_files(key))
+    /// The files of the lock between processes, if the key needs one.
+    ///
+    /// Errors: the reason why there are none.
+    fn lock_files(&self, key: &LockKey) -> Result<Option<LockFiles>, String> {
+        match &self.interprocess {
+            Some(Ok(process_locks)) if key.needs_process_lock() => Ok(Some(process_locks.lock_files(key))),
+            Some(Err(reason)) if key.needs_process_lock() => Err(reason.clone()),
+            Some(_) | None => Ok(None),
+        }
     }
 
     /// Takes the locks of all keys if they are free now.
@@ -100,10 +112,11 @@ impl Locks {
             let guard = mutex.try_lock_owned().ok()?;
             let process_lock = match self.lock_files(key) {
                 // An error counts as a lock that is not free.
-                Some(mut lock_files) => Some(lock_files.try_take().ok()??),
-                None => None,
+                Ok(Some(mut lock_files)) => Ok(Some(lock_files.try_take().ok()??)),
+                Ok(None) => Ok(None),
+                Err(reason) => Err(reason),
             };
-            Some(One { _across: process_lock, _guard: guard, claim })
+            Some(One { process_lock, _guard: guard, claim })
         };
         sorted(keys).iter().map(take).collect::<Option<_>>().map(|each| LockGuard { each })
     }
@@ -130,26 +143,23 @@ impl Locks {
             };
             let began = Instant::now();
             let process_lock = match lock_files {
-                Some(lock_files) => acquire(lock_files, began + process_wait, waits.process).await?,
-                None => None,
+                Ok(Some(lock_files)) => acquire(lock_files, began + process_wait, waits.process).await?,
+                Ok(None) => Ok(None),
+                Err(reason) => Err(reason),
             };
             process_wait = process_wait.saturating_sub(began.elapsed());
-            each.push(One { _across: process_lock, _guard: guard, claim });
+            each.push(One { process_lock, _guard: guard, claim });
         }
         Ok(LockGuard { each })
     }
 }
 
-/// Waits for a lock between processes; `None` if the system does not support it. `wait` is the time that an error names.
-async fn acquire(
-    mut lock_files: LockFiles,
-    deadline: Instant,
-    wait: Duration,
-) -> Result<Option<Lock>, Error> {
-    match LockAttempt::try_from(lock_files.try_take())? {
-        LockAttempt::Acquired(lock) => return Ok(Some(lock)),
-        LockAttempt::Unsupported => return Ok(None),
-        LockAttempt::Busy => {}
+/// Waits for a lock between processes. Without it, publishing has its own guards. `wait` is the time that an error names.
+async fn acquire(mut lock_files: LockFiles, deadline: Instant, wait: Duration) -> Result<ProcessLock, Error> {
+    match lock_files.try_take() {
+        Ok(Some(lock)) => return Ok(Ok(Some(lock))),
+        Ok(None) => {}
+        Err(error) => return unsupported(&error).map(Err),
     }
     let path = lock_files.path();
     let receiver = lock_files.wait().map_err(|errno| system_error::failed("waiting for", "a lock", errno))?;
@@ -159,33 +169,28 @@ async fn acquire(
     let result = received.map_err(|_| {
         Error::new(Code::Internal, "the thread that waits for the lock of another process ended")
     })?;
-    match LockAttempt::try_from(result.map(Some))? {
-        LockAttempt::Acquired(lock) => Ok(Some(lock)),
-        LockAttempt::Unsupported | LockAttempt::Busy => Ok(None),
+    match result {
+        Ok(lock) => Ok(Ok(Some(lock))),
+        Err(error) => unsupported(&error).map(Err),
     }
 }
 
-/// The outcome of one attempt on the lock between processes.
-enum LockAttempt {
-    Acquired(Lock),
-    /// The lock is unavailable here; publishing has its own guards.
-    Unsupported,
-    Busy,
-}
-
-impl TryFrom<rustix::io::Result<Option<Lock>>> for LockAttempt {
-    type Error = Error;
-
-    fn try_from(result: rustix::io::Result<Option<Lock>>) -> Result<LockAttempt, Error> {
-        match result {
-            Ok(Some(lock)) => Ok(LockAttempt::Acquired(lock)),
-            Ok(None) => Ok(LockAttempt::Busy),
-            Err(Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::NOSYS | Errno::NOTSUP | Errno::NOLCK) => {
-                Ok(LockAttempt::Unsupported)
-            }
-            Err(errno) => Err(system_error::failed("locking", "lockgate's own folder", errno)),
+/// Returns the reason why a lock is not supported here.
+///
+/// Errors: `STORE_UNAVAILABLE` if a lock file, or its folder, is of another kind; other errors of the system.
+fn unsupported(LockError { path, errno }: &LockError) -> Result<String, Error> {
+    let shown = path.display().to_string();
+    let failed = system_error::failed("locking", &shown, *errno);
+    let broken = match *errno {
+        Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::NOSYS | Errno::NOTSUP | Errno::NOLCK => {
+            return Ok(failed.message);
         }
-    }
+        Errno::NOTDIR => path.parent().unwrap_or(path),
+        Errno::ISDIR | Errno::LOOP | Errno::NXIO => path,
+        _ => return Err(failed),
+    };
+    let hint = format!("a person can move {} away; lockgate then makes it again", broken.display());
+    Err(Error::new(Code::StoreUnavailable, failed.message).hint(hint))
 }
 
 fn sorted(keys: &[LockKey]) -> Vec<LockKey> {
@@ -265,7 +270,7 @@ mod tests {
 
     impl Locks {
         fn in_folder(folder: &std::path::Path) -> Locks {
-            Locks { interprocess: Some(ProcessLocks::new(folder.to_owned())), ..Locks::default() }
+            Locks { interprocess: Some(Ok(ProcessLocks::new(folder.to_owned()))), ..Locks::default() }
         }
 
         fn count(&self) -> usize {
@@ -291,6 +296,45 @@ mod tests {
         assert!(locks.try_hold(std::slice::from_ref(&b)).is_none(), "the control");
         guard.retain(std::slice::from_ref(&a));
         assert!(locks.try_hold(&[b]).is_some() && locks.try_hold(&[a]).is_none());
+    }
+
+    #[test]
+    fn a_guard_has_the_reason_why_other_processes_do_not_respect_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let keys = [LockKey::sample(1, "a")];
+        let reason =
+            |locks: &Locks| run(locks.hold(&keys, SECOND)).unwrap().missing_process_lock().map(str::to_owned);
+        let own = Ok(dir.path().join("state"));
+        let state = StateFolder::at(own.clone(), own, &[]);
+        assert_eq!(reason(&Locks::open(&state)), None, "the control");
+        std::fs::remove_dir_all(dir.path().join("state/locks")).unwrap();
+        std::fs::write(dir.path().join("state/locks"), "").unwrap();
+        let locks = Locks::open(&state);
+        assert!(reason(&locks).unwrap().contains("state/locks cannot be created"));
+        assert!(locks.try_hold(&keys).unwrap().missing_process_lock().is_some());
+        assert!(locks.try_hold(&[LockKey::of_row(1, "a")]).unwrap().missing_process_lock().is_none());
+    }
+
+    #[test]
+    fn a_broken_lock_file_is_named_with_what_to_do() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("locks");
+        let locks = Locks::in_folder(&folder);
+        let keys = [LockKey::sample(1, "a")];
+        let error = || run(locks.hold(&keys, SECOND)).unwrap_err();
+        let file = folder.join(format!("{}.turn", keys[0].hash()));
+        std::fs::create_dir_all(&file).unwrap();
+        let not_file = error();
+        std::fs::remove_dir_all(&folder).unwrap();
+        std::fs::write(&folder, "").unwrap();
+        for (error, broken) in [(not_file, &file), (error(), &folder)] {
+            assert_eq!(error.code, Code::StoreUnavailable);
+            assert!(error.message.starts_with(file.to_str().unwrap()), "{error:?}");
+            let hint = format!("a person can move {} away; lockgate then makes it again", broken.display());
+            assert_eq!(error.hint.as_deref(), Some(hint.as_str()));
+        }
+        std::fs::remove_file(&folder).unwrap();
+        assert!(run(locks.hold(&keys, SECOND)).is_ok(), "the control");
     }
 
     #[test]

@@ -73,7 +73,6 @@ fn recover_root(journal: &RootJournal, context: &RecoveryContext<'_>, recovery: 
         Ok(None) => {}
         Err(error) => notes.push(format!("cannot search for incomplete edits: {}", error.message)),
     }
-    recovery.notes.extend(journal.take_notes());
 }
 
 /// Completes or reverts one half-done edit, and records the result in the journal.

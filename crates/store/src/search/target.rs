@@ -68,7 +68,8 @@ impl Files {
         }
     }
 
-    /// Resolves a folder, a glob, or the beginning of paths; an empty path means every root.
+    /// Resolves a folder, the beginning of paths, or, if no entry is called so, a glob; an empty path means
+    /// every root.
     ///
     /// Errors: `PROTECTED`, `FILE_NOT_FOUND` and `BAD_PATTERN` for a glob, and errors of the path itself.
     pub fn with_prefix(&self, path: &str) -> Result<SearchRoots, Error> {
@@ -76,11 +77,12 @@ impl Files {
             return self.everywhere();
         }
         let (root, rest) = self.split_root(path)?;
-        if let TargetKind::Folder(start) = self.target_kind(root, &rest, path)? {
-            return Ok(SearchRoots { starts: vec![start], only: Only::All });
-        }
-        if SearchGlob::is_glob(path) {
-            return self.globbed(root, &rest, path);
+        match self.target_kind(root, &rest, path)? {
+            TargetKind::Folder(start) => {
+                return Ok(SearchRoots { starts: vec![start], only: Only::All });
+            }
+            TargetKind::Nothing if SearchGlob::is_glob(path) => return self.globbed(root, &rest, path),
+            TargetKind::File | TargetKind::Nothing => {}
         }
         let normal = spelling::normal(&rest).ok_or_else(|| system_error::outside(path))?;
         let (folder, name) = normal.rsplit_once('/').unwrap_or(("", &normal));

@@ -162,8 +162,14 @@ fn a_glob_finds_files_and_what_stands_there_comes_first() {
 
 #[test]
 fn a_beginning_of_a_path_is_one() {
-    let fixture =
-        Fixture::new(&[("src/main.rs", ""), ("src/map.rs", ""), ("src/other.rs", ""), ("srcs/a", "")]);
+    let fixture = Fixture::new(&[
+        ("src/main.rs", ""),
+        ("src/map.rs", ""),
+        ("src/other.rs", ""),
+        ("srcs/a", ""),
+        ("web/[id].ts", ""),
+        ("web/i.ts", ""),
+    ]);
     let clock = clock(&());
     let bounds = SearchLimits { most: 2, largest: 1, clock: &clock };
     for (path, expected, is_cut) in [
@@ -173,6 +179,9 @@ fn a_beginning_of_a_path_is_one() {
         ("sr/", &[], false),
         ("s", &["src/main.rs", "src/map.rs"], true),
         ("none/x", &[], false),
+        // A name with the characters of a glob is a name first.
+        ("web/[id].ts", &["web/[id].ts"], false),
+        ("web/[ij].ts", &["web/i.ts"], false),
     ] {
         let found = fixture.files.find(&fixture.files.with_prefix(path).unwrap(), Hidden::Excluded, bounds);
         let names: Vec<&str> = found.files.iter().map(|(place, _)| place.shown()).collect();

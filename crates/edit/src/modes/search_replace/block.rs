@@ -4,10 +4,10 @@ use super::limits::{MATCHES, MAX_MATCH_LINES, check_size, too_many};
 use super::missing;
 use super::window::Window;
 use crate::operations::{OnDuplicate, Search};
-use crate::planned::{PlannedEdit, SearchMatches, evidence_line};
+use crate::planned::{PlannedEdit, PlannedEnd, SearchMatches, evidence_line, has_open_line};
 use lockgate_error::{Code, Error, EvidenceLine, NextCall};
 use lockgate_matching::{self as locate, Conflict, Located, OnRepeat, SearchText, UniqueMatch, exact};
-use lockgate_text::Outline;
+use lockgate_text::{Buffer, Change, Outline};
 
 /// The maximum number of characters of a line in a message.
 const WIDTH: usize = 60;
@@ -73,11 +73,27 @@ fn plan_matches(found: Vec<UniqueMatch>, window: &Window<'_>) -> Result<PlannedE
         .map(|found| evidence_line(window.buffer, found.match_info.line))
         .collect();
     let (count, match_info) = (found.len(), found.first().map(|found| found.match_info));
-    let changes = found.into_iter().flat_map(|found| found.changes).collect();
-    let planned = PlannedEdit::new(window.buffer.plan(changes)?, Vec::new());
+    let mut changes: Vec<Change> = found.into_iter().flat_map(|found| found.changes).collect();
+    let removal = changes.iter_mut().find(|change| removes_open_line(change, window.buffer));
+    let loses_line_end = removal.is_some();
+    if let Some(removal) = removal {
+        removal.span.start += 1;
+    }
+    let end = PlannedEnd { loses_line_end, ..PlannedEnd::default() };
+    let planned = PlannedEdit { end, ..PlannedEdit::new(window.buffer.plan(changes)?, Vec::new()) };
     let matches =
         SearchMatches { replacements: Some(count), total: Some(count), lines: places, info: match_info };
     Ok(PlannedEdit { matches, ..planned })
+}
+
+/// Returns true for the removal of an open last line together with the line end before it. Another edit of the call may
+/// change that line end.
+fn removes_open_line(change: &Change, buffer: &Buffer) -> bool {
+    let removed = buffer.view().get(change.span.clone()).unwrap_or_default();
+    change.text.is_empty()
+        && change.span.end == buffer.view().len()
+        && has_open_line(buffer)
+        && removed.starts_with('\n')
 }
 
 fn ambiguous(needle: &str, lines: &[usize], is_complete: bool, window: &Window<'_>) -> Error {

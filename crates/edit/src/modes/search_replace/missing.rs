@@ -7,6 +7,7 @@ use lockgate_error::{Best, Code, Difference, Error, FieldValue, NextCall};
 use lockgate_matching::{Proposal, SimilarLines, exact};
 use lockgate_python_re::{Flags, Pattern, ReplacementTemplate, StepBudget};
 use lockgate_text::differing_lines;
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 /// The maximum number of lines shown of a text without a match, with their indentation, and the number of those
@@ -129,19 +130,21 @@ pub(super) fn block_error(
     proposal: Option<Proposal>,
 ) -> Error {
     let error = not_found(search, window);
-    if let Some(line) = only_line(needle, window) {
+    if let Some((line, last)) = only_lines(needle, window) {
         let hint = if window_lines(window).contains(&line) {
             format!("the text begins at line {line}, and reaches beyond {}", window.name)
         } else {
             format!("the text is at line {line}, which is outside of {}", window.name)
         };
-        let unset = vec!["within", "lines", "start_line", "end_line"];
-        return error.hint(hint).with_next(NextCall::Fields { set: Vec::new(), unset });
+        // The caller does not want an edit there, or was wrong about the lines: these have to be read.
+        let next = NextCall::read_around(line, last, window.buffer.lines().count());
+        return error.hint(hint).with_next_if(next);
     }
-    if let Some(found) = other_case(needle, window) {
+    if let Some(found) = other_case(needle, window)
+        && let Some(replace) = respelled(&search.replace, needle, found)
+    {
         let hint = "the file has it in another case; `next` is the same edit with the file's actual text";
-        let next = NextCall::Edit { search: found.to_owned(), replace: search.replace.clone() };
-        return error.hint(hint).with_next(next);
+        return error.hint(hint).with_next(NextCall::Edit { search: found.to_owned(), replace });
     }
     if let Some(Proposal { search, replace }) = proposal {
         let best = similar
@@ -189,6 +192,25 @@ fn other_case<'a>(needle: &str, window: &Window<'a>) -> Option<&'a str> {
     is_only.then_some(actual)
 }
 
+/// Returns the replacement with the words of the quote in the case in which the file has them; `None` if it has one of them
+/// in two cases, or if the result is the text of the file.
+fn respelled(replace: &str, needle: &str, found: &str) -> Option<String> {
+    let separates = |character: char| !character.is_alphanumeric() && character != '_';
+    let mut spellings = HashMap::new();
+    for (quoted, actual) in needle.split(separates).zip(found.split(separates)) {
+        if *spellings.entry(quoted).or_insert(actual) != actual {
+            return None;
+        }
+    }
+    let mut result = String::with_capacity(replace.len());
+    for part in replace.split_inclusive(separates) {
+        let word = part.trim_end_matches(separates);
+        result.push_str(spellings.get(word).copied().unwrap_or(word));
+        result.extend(part.get(word.len()..));
+    }
+    (result != found).then_some(result)
+}
+
 /// Says that nothing in the window is like the search text, and shows a short window.
 fn unlike(needle: &str, window: &Window<'_>) -> String {
     let nothing = format!("nothing like it is in {}", window.name);
@@ -206,12 +228,13 @@ fn window_lines(window: &Window<'_>) -> RangeInclusive<usize> {
     lines.line_at(bytes.start).max(1)..=lines.line_at(bytes.end.saturating_sub(1))
 }
 
-/// Returns the line of a text that occurs exactly once in the file. The window does not hold all of it.
-fn only_line(needle: &str, window: &Window<'_>) -> Option<usize> {
-    let view = window.buffer.view();
+/// Returns the first and the last line of a text that occurs exactly once in the file. The window does not hold all of
+/// it.
+fn only_lines(needle: &str, window: &Window<'_>) -> Option<(usize, usize)> {
+    let (view, lines) = (window.buffer.view(), window.buffer.lines());
     let mut places = exact::occurrences(view, 0..view.len(), needle);
     let place = places.next().filter(|_| places.next().is_none() && !needle.trim().is_empty())?;
-    Some(window.buffer.lines().line_at(place.start))
+    Some((lines.line_at(place.start), lines.line_at(place.end.saturating_sub(1))))
 }
 
 /// Returns the line at which the quote begins, if the window ends before the quote does.

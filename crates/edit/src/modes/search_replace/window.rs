@@ -47,8 +47,8 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// Adds the edit without `within`, or with the nearest symbol, if the text occurs exactly once there. Of several
-    /// symbols that are equally near, none is proposed.
+    /// Adds the edit with the nearest symbol, if the text occurs exactly once there, or else a read of the only place
+    /// of the text. Of several symbols that are equally near, none is proposed.
     fn with_other_symbol(&self, search: &Search, outline: Option<&Outline>, error: Error) -> Error {
         let Some(symbol) = &search.within else { return error };
         if let Some(outline) = outline {
@@ -61,8 +61,14 @@ impl<'a> Window<'a> {
                 _ => return error,
             }
         }
-        let is_only = self.occurs_once(search, self.bytes());
-        error.with_next_if(is_only.then(without_symbol))
+        let Some(place) = self.only_match(search, self.bytes()) else { return error };
+        // Without `within`, the edit may be elsewhere than the caller wants it. In a language without symbols, the
+        // lines that the caller gave still restrict it.
+        if outline.is_none() && search.lines.is_some() {
+            return error.with_next(without_symbol());
+        }
+        let (first, last) = self.span_lines(&place);
+        error.with_next_if(NextCall::read_around(first, last, self.buffer.lines().count()))
     }
 
     /// Returns true if a literal search has exactly one match in the lines of a symbol, and the symbol can be selected.
@@ -88,15 +94,15 @@ impl<'a> Window<'a> {
         found.next().is_none().then_some(only)
     }
 
-    /// Returns the first and the last line of a symbol.
-    fn symbol_lines(&self, span: &Range<usize>) -> (usize, usize) {
+    /// Returns the first and the last line of a range of the view.
+    fn span_lines(&self, span: &Range<usize>) -> (usize, usize) {
         let lines = self.buffer.lines();
         (lines.line_at(span.start), lines.line_at(span.end.saturating_sub(1).max(span.start)))
     }
 
     /// Returns the first and the last line of a symbol that are in the window, if any are.
     fn shared_lines(&self, span: &Range<usize>) -> Option<(usize, usize)> {
-        let (first, last) = self.symbol_lines(span);
+        let (first, last) = self.span_lines(span);
         (first <= self.last && self.first <= last).then(|| (first.max(self.first), last.min(self.last)))
     }
 
@@ -119,7 +125,7 @@ impl<'a> Window<'a> {
         };
         let spans = outline.spans(symbol);
         if let Some(shared) = outline.sharing_lines(symbol, self.buffer.view()) {
-            let (line, _) = self.symbol_lines(&shared.lines);
+            let (line, _) = self.span_lines(&shared.lines);
             let message =
                 format!("{symbol} shares line {line} with other symbols, but `within` selects whole lines");
             let hint = "quote more of the line instead";
@@ -134,7 +140,7 @@ impl<'a> Window<'a> {
             ([], None) => Err(self.with_other_symbol(search, Some(&outline), unknown(symbol, &outline))),
             ([], Some(first)) => Err(self.outside(search, symbol, &spans, first)),
             ([(first, last)], _) => {
-                let is_whole = spans.iter().any(|span| self.symbol_lines(span) == (*first, *last));
+                let is_whole = spans.iter().any(|span| self.span_lines(span) == (*first, *last));
                 let name = if is_whole {
                     format!("{symbol} (lines {first} to {last})")
                 } else {
@@ -163,7 +169,7 @@ impl<'a> Window<'a> {
     /// Returns the error for a symbol that is outside of the searched lines, with the edit without one of the two if
     /// only that can be meant.
     fn outside(&self, search: &Search, symbol: &str, spans: &[Range<usize>], first: &Range<usize>) -> Error {
-        let (start_line, end_line) = self.symbol_lines(first);
+        let (start_line, end_line) = self.span_lines(first);
         let found = match spans.len() {
             1 => format!("{symbol} (lines {start_line} to {end_line}), which is"),
             count => format!("{symbol}, and all {count} symbols of that name are"),
