@@ -89,6 +89,8 @@ pub enum FieldValue {
     Flag(bool),
     /// A JSON integer that is not negative.
     Number(u64),
+    /// A JSON number from 0 to 1.
+    Ratio(Score),
     /// A JSON string.
     Text(String),
 }
@@ -142,6 +144,11 @@ pub enum NextCall {
         field: String,
         /// The value that the tool accepts.
         value: FieldValue,
+    },
+    /// The same call with the value of a field as the only item of a list.
+    InList {
+        /// The path of the field, as in `line_edits`.
+        field: String,
     },
     /// A list of the files in a folder.
     List {

@@ -83,7 +83,7 @@ codes! {
         "send the call again with the code as `code_block`";
     FileNotFound "FILE_NOT_FOUND" Target
         "There is no file at this path, or no such entity, app or organisation within reach."
-        "correct the path, or create the file with `content`";
+        "correct the path, or create the file with safe_edit_file's `content`";
     FileExists "FILE_EXISTS" Target
         "The file to be created already exists."
         "edit it, or replace it with safe_edit_file's `content`";
@@ -116,7 +116,7 @@ codes! {
         "read the file again and quote what is there";
     AmbiguousMatch "AMBIGUOUS_MATCH" Match
         "The text to be replaced occurs in more than one place, and nothing selects one of them."
-        "quote more of the surrounding lines, or narrow the lines to look at";
+        "quote more of the surrounding lines, or narrow the search";
     MatchCount "MATCH_COUNT" Match
         "The search text occurs another number of times than `expect_matches` says."
         "give the number of matches that you expect, or narrow the search";
@@ -142,7 +142,7 @@ codes! {
         "The disk is full, a quota is used up, or the file would be larger than this process may write."
         "free some space and send the request again";
     StoreUnavailable "STORE_UNAVAILABLE" System
-        "The journal, which records every edit first, or the database of the entity is not usable."
+        "The journal, which records every edit first, a lock file, or the database of the entity is not usable."
         "look at the message; a person can repair the journal's folder or move it away";
     IoFailed "IO_FAILED" System
         "The operating system failed to read or write."

@@ -11,7 +11,7 @@ use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value};
 
-use lockgate_error::{Code, Error, FieldValue, NextCall};
+use lockgate_error::{Code, Error, FieldValue, NextCall, Score};
 use lockgate_text::{is_misspelling, nearest, nearest_all};
 
 /// The largest integer below which a floating-point JSON number is exact.
@@ -21,15 +21,30 @@ const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 const MAX_QUOTED_CHARS: usize = 40;
 
 /// Names of one meaning, as the tools of this and of other servers have them.
-const SYNONYMS: [&[&str]; 8] = [
-    &["path", "file_path", "target_file", "path_prefix", "filepath", "filename", "file"],
+const SYNONYMS: &[&[&str]] = &[
+    &["path", "file_path", "target_file", "path_prefix", "filename", "file", "glob"],
     &["old_string", "search_context", "old_str", "old_text"],
     &["new_string", "new_content", "new_str", "new_text"],
+    &["search", "find"],
+    &["replace", "replacement"],
     &["pattern", "query"],
     &["edits", "files", "changes"],
-    &["replace", "replacement"],
+    &["start_line", "start"],
+    &["end_line", "end"],
+    &["context_lines", "context"],
+    &["max_results", "limit"],
     &["search_flags", "flags"],
     &["expected_version", "version"],
+    &["edit_id", "id"],
+];
+
+/// Names of nearly one meaning. `search` replaces every match and `old_string` only one, so that a call with the other
+/// name may write something else.
+const RELATED: &[&[&str]] = &[
+    &["search", "find", "pattern", "old_string", "search_context", "old_str", "old_text"],
+    &["replace", "replacement", "new_string", "new_content", "new_str", "new_text"],
+    &["pattern", "text"],
+    &["search_flags", "ignore_case", "case_insensitive", "case_sensitive"],
 ];
 
 /// Reads a tool's arguments.
@@ -39,9 +54,15 @@ pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: JsonObject) -> 
     let fitted = fit_object(schema, arguments, "")?;
     serde_path_to_error::deserialize(Value::Object(fitted)).map_err(|error| {
         let path = error.path().to_string();
-        let message = error.inner().to_string().replace("expected i64", "expected an integer");
+        let message = error.inner().to_string();
+        let not_integer =
+            message.strip_prefix("invalid type: ").and_then(|rest| rest.strip_suffix(", expected i64"));
+        let message = match not_integer {
+            Some(found) => format!(" must be an integer, found the {found}"),
+            None => format!(": {message}"),
+        };
         let start: String = message.chars().take(4 * MAX_QUOTED_CHARS).collect();
-        invalid(&path, format!("`{path}`: {start}"))
+        invalid(&path, format!("`{path}`{start}"))
     })
 }
 
@@ -64,7 +85,7 @@ fn fit(schema: &Value, value: Value, path: &str) -> Result<Value, Error> {
         (Some("string"), Value::String(text)) => fit_name(schema, text, path),
         (Some("boolean"), value @ Value::Bool(_)) | (None, value) => Ok(value),
         // Some integers have names; the wire struct parses them.
-        (Some("integer"), value @ Value::String(_)) => Ok(value),
+        (Some("integer"), Value::String(text)) if text.parse::<i64>().is_err() => Ok(Value::String(text)),
         (Some("number"), value @ Value::Number(_)) => Ok(value),
         (Some("integer"), value) => match integer(&value) {
             Some(integer) => Ok(Value::Number(Number::from(integer))),
@@ -131,9 +152,13 @@ fn fit_name(schema: &JsonObject, text: String, path: &str) -> Result<Value, Erro
 fn unknown_field(known: &JsonObject, required: &[&str], name: &str, path: &str) -> Error {
     let names: Vec<&str> = known.keys().map(String::as_str).collect();
     let shown: String = path.chars().take(2 * MAX_QUOTED_CHARS).collect();
-    let meant = misspelt(name, &names).or_else(|| synonym(name, &names));
-    let similar =
-        meant.or_else(|| nearest(name, names.iter().copied().filter(|known| resembles(name, known))));
+    let meant = misspelt(name, &names).or_else(|| synonym(SYNONYMS, name, &names));
+    let similar = meant.or_else(|| synonym(RELATED, name, &names)).or_else(|| {
+        let ends_with_name =
+            |known: &&&str| known.strip_suffix(name).is_some_and(|start| start.ends_with('_'));
+        let is_ambiguous = names.iter().filter(ends_with_name).count() > 1;
+        nearest(name, names.iter().copied().filter(|known| !is_ambiguous && resembles(name, known)))
+    });
     // No call is possible without a required field. A name with more words may mean something else: `append_content`.
     let is_required = |similar: &&str| required.contains(similar) && similar.contains(name);
     let meant = meant.or_else(|| similar.filter(is_required));
@@ -153,19 +178,33 @@ fn misspelt<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     }
 }
 
-/// Returns false for two names of several words that have only some of these in common, as `after_line` and `at_line`.
+/// Returns false for two names of several words that have only some of these in common, as `after_line` and `at_line`,
+/// and for a name within a word of the other, as `text` in `context_lines`.
 fn resembles(name: &str, known: &str) -> bool {
-    !(name.contains('_') && known.contains('_')) || name.contains(known) || known.contains(name)
+    if name.contains(known) || known.contains(name) {
+        begins_word(name, known) || begins_word(known, name)
+    } else {
+        !(name.contains('_') && known.contains('_'))
+    }
 }
 
-/// Returns the known name that means the same as another one.
-fn synonym<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let group = SYNONYMS.iter().find(|group| group.contains(&name))?;
-    known.iter().copied().find(|known| group.contains(known))
+/// Returns true if a word of a name begins with this text.
+fn begins_word(name: &str, text: &str) -> bool {
+    let is_start = |before: &str| before.is_empty() || before.ends_with('_');
+    name.match_indices(text).any(|(at, _)| name.get(..at).is_some_and(is_start))
+}
+
+/// Returns the known name that is in one group with another one. The spelling does not matter: `oldText` is `old_text`.
+fn synonym<'a>(groups: &[&[&str]], name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let letters = |name: &str| name.to_lowercase().replace(['_', '-'], "");
+    let wanted = letters(name);
+    let mut groups = groups.iter().filter(|group| group.iter().any(|word| letters(word) == wanted));
+    groups.find_map(|group| known.iter().copied().find(|known| group.contains(known)))
 }
 
 fn wrong_type(schema: &JsonObject, value: &Value, path: &str) -> Error {
-    let wanted = match schema.get("type").and_then(Value::as_str).unwrap_or_default() {
+    let wanted_type = schema.get("type").and_then(Value::as_str);
+    let wanted = match wanted_type.unwrap_or_default() {
         "object" => "an object",
         "array" => "an array",
         "boolean" => "true or false",
@@ -174,15 +213,25 @@ fn wrong_type(schema: &JsonObject, value: &Value, path: &str) -> Error {
         "integer" => "an integer",
         _ => "a string",
     };
-    let corrected = match (schema.get("type").and_then(Value::as_str), value) {
+    let corrected = match (wanted_type, value) {
         (Some("boolean"), Value::String(text)) => text.to_lowercase().parse().ok().map(FieldValue::Flag),
         (Some("boolean"), Value::Number(number)) => {
             number.as_u64().filter(|number| *number < 2).map(|number| FieldValue::Flag(number == 1))
         }
+        // Other numbers may have been spelled in another way: `1.10` is read as 1.1.
+        (Some("string"), Value::Number(number)) if number.is_f64() => None,
         (Some("string"), Value::Number(_) | Value::Bool(_)) => Some(FieldValue::Text(value.to_string())),
-        (Some("array"), Value::String(_)) | (Some(_), _) | (None, _) => None,
+        (Some("integer"), Value::String(text)) => text.parse().ok().map(FieldValue::Number),
+        (Some("number"), Value::String(text)) => {
+            text.parse().ok().and_then(Score::from_ratio).map(FieldValue::Ratio)
+        }
+        (Some(_) | None, _) => None,
     };
-    let next = corrected.map(|value| NextCall::Correct { field: path.to_owned(), value });
+    let field = path.to_owned();
+    let next = match (wanted_type, value) {
+        (Some("array"), Value::Object(_)) => Some(NextCall::InList { field }),
+        _ => corrected.map(|value| NextCall::Correct { field, value }),
+    };
     invalid(path, format!("`{path}` must be {wanted}, found {}", quoted(value))).with_next_if(next)
 }
 
@@ -210,6 +259,7 @@ fn invalid(path: &str, message: String) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tools::TOOLS;
     use proptest::prelude::*;
     use serde::Deserialize;
     use serde_json::json;
@@ -283,8 +333,34 @@ mod tests {
         assert_rejected(
             within(json!({"line": "x"})),
             "parts[1].line",
-            "`parts[1].line`: invalid type: string \"x\", expected an integer",
+            "`parts[1].line` must be an integer, found the string \"x\"",
         );
+    }
+
+    #[test]
+    fn another_type_is_corrected_if_the_value_is_certain() {
+        let correct = |field: &str, value| Some(NextCall::Correct { field: field.to_owned(), value });
+        for (arguments, next) in [
+            (r#"{"path": 3}"#, correct("path", FieldValue::Text("3".to_owned()))),
+            (r#"{"path": -3}"#, correct("path", FieldValue::Text("-3".to_owned()))),
+            (r#"{"path": true}"#, correct("path", FieldValue::Text("true".to_owned()))),
+            (r#"{"path": 1.10}"#, None),
+            (r#"{"path": 1e2}"#, None),
+            (r#"{"path": -0}"#, None),
+            (r#"{"path": 12345678901234567890123}"#, None),
+            (r#"{"path": "a", "deep": "True"}"#, correct("deep", FieldValue::Flag(true))),
+            (r#"{"path": "a", "deep": 2}"#, None),
+            (r#"{"path": "a", "line_count": "2"}"#, correct("line_count", FieldValue::Number(2))),
+            (r#"{"path": "a", "line_count": "-2"}"#, None),
+            (r#"{"path": "a", "line_count": "2x"}"#, None),
+            (r#"{"path": "a", "share": "0.9"}"#, correct("share", FieldValue::Ratio(Score::NINE_TENTHS))),
+            (r#"{"path": "a", "share": "90"}"#, None),
+            (r#"{"path": "a", "parts": {"line": 1}}"#, Some(NextCall::InList { field: "parts".to_owned() })),
+            (r#"{"path": "a", "parts": 1}"#, None),
+        ] {
+            let error = parse(serde_json::from_str(arguments).unwrap()).unwrap_err();
+            assert_eq!(error.next.as_deref(), next.as_ref(), "{arguments}");
+        }
     }
 
     #[test]
@@ -321,13 +397,44 @@ mod tests {
             ("at", None, None),
             ("content", Some("new_content"), Some("new_content")),
             ("append_new_content", None, Some("new_content")),
-            ("replace", None, Some("replace_all")),
+            ("replace", None, Some("new_content")),
+            ("newText", Some("new_content"), Some("new_content")),
+            ("limit", None, None),
             ("after_line", None, None),
         ] {
             let arguments = [(given.to_owned(), json!("x"))].into_iter().collect();
             let error = fit_object(&schema, arguments, "").unwrap_err();
             let question = question.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
             assert_eq!(error.message, format!("unknown field `{given}`{question}"));
+            let rename = |name: &str| NextCall::Rename { field: given.to_owned(), name: name.to_owned() };
+            assert_eq!(error.next.as_deref(), proposed.map(rename).as_ref(), "{given}");
+        }
+    }
+
+    #[test]
+    fn the_names_of_other_tools_are_known() {
+        for (tool, given, proposed, question) in [
+            ("safe_edit_file", "find", Some("search"), Some("search")),
+            ("safe_edit_file", "old_string", None, Some("search")),
+            ("safe_edit_file", "newText", None, Some("replace")),
+            ("safe_edit_file", "count", None, Some("search_count")),
+            ("safe_edit_file", "text", None, None),
+            ("edit_file", "oldText", Some("old_string"), Some("old_string")),
+            ("edit_file", "search", None, Some("old_string")),
+            ("search_content", "limit", Some("max_results"), Some("max_results")),
+            ("search_content", "context", Some("context_lines"), Some("context_lines")),
+            ("search_content", "glob", Some("path"), Some("path")),
+            ("search_content", "text", None, Some("pattern")),
+            ("search_content", "ignore_case", None, Some("search_flags")),
+            ("read_content_lines", "start", Some("start_line"), Some("start_line")),
+            ("read_content_lines", "line", None, None),
+            ("undo_edit", "id", Some("edit_id"), Some("edit_id")),
+        ] {
+            let tool = TOOLS.iter().find(|listed| listed.name == tool).unwrap();
+            let arguments = [(given.to_owned(), json!("x"))].into_iter().collect();
+            let error = fit_object((tool.schema)(), arguments, "").unwrap_err();
+            let question = question.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+            assert_eq!(error.message, format!("unknown field `{given}`{question}"), "{}", tool.name);
             let rename = |name: &str| NextCall::Rename { field: given.to_owned(), name: name.to_owned() };
             assert_eq!(error.next.as_deref(), proposed.map(rename).as_ref(), "{given}");
         }

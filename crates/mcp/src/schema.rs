@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn the_tools_have_plain_schemas() {
         for tool in TOOLS {
-            let schema = Value::Object((tool.schema)());
+            let schema = Value::Object((tool.schema)().clone());
             assert_eq!(schema_problems(&schema, 0), Vec::<String>::new(), "{}: {schema:#}", tool.name);
             assert_eq!(undescribed(&schema), Vec::<String>::new(), "{}", tool.name);
         }

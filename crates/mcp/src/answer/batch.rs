@@ -271,7 +271,7 @@ fn success_message(
         }
         Status::AlreadyApplied => match words {
             Some(words) => format!("{}: {named}", words.already),
-            None => format!("{files} already have these edits, nothing was written: {named}"),
+            None => format!("the edits of {files} were already applied, nothing was written: {named}"),
         },
         Status::Unchanged | Status::Refused => format!("{files} unchanged: {named}"),
     }

@@ -36,13 +36,13 @@ pub(crate) use entity::{distinct_key, key, result_name, shared_key};
 pub use forms::Forms;
 pub use history::{EditOrigin, RevertedEdit, history, record, record_with_diffs, render_revert};
 pub(crate) use json_size::json_size;
-pub use offers::{CallOffers, OfferedTools, ToolCall};
+pub use offers::{CallOffers, OfferedTools, ToolCall, unknown_fields};
 pub use options::{
     DiffDisplay, ExtraField, FieldNames, Purpose, ResponseFormat, ResponseOptions, ToolProfile,
 };
 pub use response::reported_finding;
 pub use shown_notes::ShownNotes;
-pub use text::{first_line, passed_gates};
+pub use text::{counted, first_line, passed_gates};
 pub(crate) use text_limit::text_within;
 pub use timestamp::age;
 

@@ -11,13 +11,14 @@ use lockgate_edit::request::EntityKind;
 use lockgate_error::{FieldValue, NextCall};
 use lockgate_protocol::{EntityKey, ProposedCall};
 
-/// The maximum number of misspelt fields that one proposed call corrects.
-const MAX_MISSPELT: usize = 8;
+/// The maximum number of further fields that one proposed call corrects.
+const MAX_CORRECTED: usize = 8;
 
 fn wire_value(value: &FieldValue) -> Value {
     match value {
         FieldValue::Flag(flag) => Value::from(*flag),
         FieldValue::Number(number) => Value::from(*number),
+        FieldValue::Ratio(ratio) => Value::from(ratio.ratio()),
         FieldValue::Text(text) => Value::from(text.as_str()),
     }
 }
@@ -79,13 +80,9 @@ impl NextStep {
                     .filter(|current| current.has_field("within", entry))
                     .map(|_| NextStep::Alternative(format!("name the symbol, as in `within: {symbol:?}`")))
             }
-            NextCall::Rename { field, name } => {
-                corrected(options, field, |parent, last| rename(parent, last, name))
+            NextCall::Rename { .. } | NextCall::Correct { .. } | NextCall::InList { .. } => {
+                corrected(options, next)
             }
-            NextCall::Correct { field, value } => corrected(options, field, |parent, last| {
-                *parent.get_mut(last)? = wire_value(value);
-                Some(())
-            }),
             NextCall::List { folder } => {
                 let tool = options.offers.tools.list.filter(|_| options.entity.is_none())?;
                 let prefix = (!folder.is_empty()).then(|| format!("{}/", folder.trim_end_matches('/')));
@@ -137,29 +134,48 @@ fn scope_fields(options: &ResponseOptions) -> JsonObject {
     FIELDS.iter().filter_map(|name| Some(((*name).to_owned(), field(name)?.into()))).collect()
 }
 
-/// Returns the call with one corrected field, and with every other misspelt one corrected as well, if its arguments are then
-/// valid. `correct` gets the object or list that has the field, and the field's name or index.
-fn corrected(
-    options: &ResponseOptions,
-    field: &str,
-    correct: impl FnOnce(&mut Value, &str) -> Option<()>,
-) -> Option<NextStep> {
+/// Returns the call with one corrected field, and with every other wrong one corrected as well, if its arguments are
+/// then valid.
+fn corrected(options: &ResponseOptions, first: &NextCall) -> Option<NextStep> {
     let current = options.offers.current_call.as_ref()?;
     let mut arguments = Value::Object(current.arguments.clone());
-    change_field(&mut arguments, field, correct)?;
-    for _ in 0..MAX_MISSPELT {
+    correct(&mut arguments, first)?;
+    for _ in 0..MAX_CORRECTED {
         match (current.check)(arguments.as_object()?.clone()).map_err(|error| error.next) {
             Ok(()) => {
                 let Value::Object(arguments) = arguments else { return None };
                 return Some(NextStep::Call(ProposedCall { tool: current.tool.into(), arguments }));
             }
-            Err(next) => {
-                let Some(NextCall::Rename { field, name }) = next.as_deref() else { return None };
-                change_field(&mut arguments, field, |parent, last| rename(parent, last, name))?;
-            }
+            Err(next) => correct(&mut arguments, next.as_deref()?)?,
         }
     }
     None
+}
+
+/// Corrects one field; `None` for a proposal that corrects no field.
+fn correct(arguments: &mut Value, next: &NextCall) -> Option<()> {
+    match next {
+        NextCall::Rename { field, name } => {
+            change_field(arguments, field, |parent, last| rename(parent, last, name))
+        }
+        NextCall::Correct { field, value } => change_field(arguments, field, |parent, last| {
+            *parent.get_mut(last)? = wire_value(value);
+            Some(())
+        }),
+        NextCall::InList { field } => change_field(arguments, field, |parent, last| {
+            let item = parent.get_mut(last)?;
+            *item = Value::Array(vec![item.take()]);
+            Some(())
+        }),
+        NextCall::Edit { .. }
+        | NextCall::Move { .. }
+        | NextCall::Fields { .. }
+        | NextCall::Path { .. }
+        | NextCall::Within { .. }
+        | NextCall::List { .. }
+        | NextCall::History
+        | NextCall::Read { .. } => None,
+    }
 }
 
 /// Gives a field another name; `None` if there is a field of that name.
@@ -169,7 +185,8 @@ fn rename(parent: &mut Value, from: &str, to: &str) -> Option<()> {
     fields.insert(to.to_owned(), value).is_none().then_some(())
 }
 
-/// Changes the field at a path, as in `edits[2].search`.
+/// Changes the field at a path, as in `edits[2].search`. `change` gets the object or list that has the field, and the
+/// field's name or index.
 fn change_field(
     arguments: &mut Value,
     field: &str,

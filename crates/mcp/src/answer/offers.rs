@@ -1,6 +1,6 @@
 //! The calls that a rejection may propose.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use rmcp::model::JsonObject;
 
@@ -36,9 +36,15 @@ pub struct ToolCall {
     /// The arguments as the client sent them.
     pub arguments: JsonObject,
     /// The schema of the tool's arguments.
-    pub schema: fn() -> JsonObject,
+    pub schema: fn() -> &'static JsonObject,
     /// Checks the arguments of a call without executing it.
     pub check: fn(JsonObject) -> Result<(), Error>,
+}
+
+/// Returns the schema of a tool whose fields are not known: it has none.
+pub fn unknown_fields() -> &'static JsonObject {
+    static NONE: LazyLock<JsonObject> = LazyLock::new(JsonObject::new);
+    &NONE
 }
 
 impl ToolCall {

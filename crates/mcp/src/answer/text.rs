@@ -45,6 +45,12 @@ pub fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
+/// Returns a number with its noun, as in `1 file` or `2 files`.
+pub fn counted(count: usize, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
+}
+
 fn joined<T>(entries: &[T], entry: impl Fn(&T) -> String) -> String {
     entries.iter().map(entry).collect::<Vec<_>>().join(", ")
 }
@@ -74,7 +80,8 @@ fn first_lines(response: &EditResponse, forms: Forms) -> Vec<String> {
 }
 
 fn remedy(response: &EditResponse, version: Option<&str>, forms: Forms) -> Option<String> {
-    let detail = response.detail.as_ref().map(|detail| format!(" ({detail})")).unwrap_or_default();
+    let detail = response.detail.as_ref().filter(|detail| Some(*detail) != response.code.as_ref());
+    let detail = detail.map(|detail| format!(" ({detail})")).unwrap_or_default();
     // Nothing was written, so the version has not changed.
     let version = version.filter(|_| forms != Forms::Text);
     let version = version.map(|version| format!(" at {version}")).unwrap_or_default();

@@ -138,23 +138,33 @@ impl HttpApp {
     async fn post(
         &self,
         tools: &TokenServer,
-        parts: Parts,
+        mut parts: Parts,
         body: Body,
     ) -> Result<Response<Body>, HttpRejection> {
         guard::check_encoding(&parts.headers)?;
-        let guard = (tools.request()?, self.answers.token());
+        let permit = (tools.request()?, self.answers.token());
         let body = body::read(body, self.limits.body, self.limits.body_timeout).await?;
-        match body::parse_kind(&body).await? {
-            BodyKind::Initialize => tools.check_sessions().await?,
-            BodyKind::Message => {}
+        let id = match body::parse_kind(&body).await? {
+            BodyKind::Initialize(id) => {
+                tools.check_sessions().await?;
+                Some(id)
+            }
+            BodyKind::Request(id) => Some(id),
+            BodyKind::Message => None,
             BodyKind::UnknownNotification => {
                 let mut answer = Response::new(Body::empty());
                 *answer.status_mut() = StatusCode::ACCEPTED;
                 return Ok(answer);
             }
-        }
+        };
+        let request = match id {
+            Some(id) => tools.begin_request(&parts.headers, id)?,
+            None => None,
+        };
+        // The call of a client that has disconnected still runs, and holds these parts.
+        parts.extensions.insert(request.clone());
         let answer = tools.handle(parts, body).await;
-        Ok(answer.map(|body| Body::new(HeldResponse { body, _guard: guard })))
+        Ok(answer.map(|body| Body::new(HeldResponse { body, _guard: (permit, request) })))
     }
 
     /// Returns the scope of a request's token. All tokens are compared, so that the time does not depend on the

@@ -8,6 +8,7 @@ use axum::body::{Body, Bytes};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::Full;
+use rmcp::model::RequestId;
 use rmcp::transport::common::http_header::HEADER_SESSION_ID;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -16,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::rejection::HttpRejection;
 use super::{BearerToken, Grants, Principal};
-use crate::rpc::{Caller, MetricsSink, Server, ServerOptions};
+use crate::rpc::{Caller, MetricsSink, RequestGuard, RequestsInFlight, Server, ServerOptions, duplicate_id};
 use lockgate_policy::ServerLimits;
 
 /// Purpose of the derived key for a token's seal.
@@ -34,6 +35,7 @@ pub(super) struct TokenServer {
     server: Server,
     service: StreamableHttpService<Server, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
+    in_flight: RequestsInFlight,
     most_sessions: usize,
     requests: Arc<Semaphore>,
     streams: Arc<Semaphore>,
@@ -90,6 +92,7 @@ impl TokenServer {
             ),
             server,
             sessions,
+            in_flight: RequestsInFlight::default(),
             most_sessions: common.limits.sessions,
             requests: Arc::new(Semaphore::new(common.limits.requests)),
             streams: Arc::new(Semaphore::new(common.limits.sessions)),
@@ -122,10 +125,22 @@ impl TokenServer {
 
     /// True if a request names a session of this token.
     pub(super) async fn has_session(&self, headers: &HeaderMap) -> bool {
-        let id = headers.get(HEADER_SESSION_ID).and_then(|id| id.to_str().ok());
-        match id {
+        match session_id(headers) {
             Some(id) => self.sessions.sessions.read().await.contains_key(id),
             None => false,
+        }
+    }
+
+    /// Adds a request to those of its session that are in flight; one without a session is handled by itself.
+    pub(super) fn begin_request(
+        &self,
+        headers: &HeaderMap,
+        id: RequestId,
+    ) -> Result<Option<Arc<RequestGuard>>, HttpRejection> {
+        let Some(session) = session_id(headers) else { return Ok(None) };
+        match self.in_flight.begin(session, &id) {
+            Some(guard) => Ok(Some(guard)),
+            None => Err(HttpRejection::invalid_message(duplicate_id(), Some(id))),
         }
     }
 
@@ -138,6 +153,11 @@ impl TokenServer {
     pub(super) async fn wait_idle(&self) {
         self.server.wait_idle().await;
     }
+}
+
+/// Returns the session that a request names.
+fn session_id(headers: &HeaderMap) -> Option<&str> {
+    headers.get(HEADER_SESSION_ID).and_then(|id| id.to_str().ok())
 }
 
 fn acquire(semaphore: &Arc<Semaphore>, what: &str) -> Result<OwnedSemaphorePermit, HttpRejection> {

@@ -26,6 +26,8 @@ pub(super) struct CallContext {
     pub(super) shown_notes: ShownNotes,
     /// Cancelled when the server stops.
     pub(super) stop: CancellationToken,
+    /// Cancelled when the client can answer no more questions.
+    pub(super) input_ended: CancellationToken,
     /// Seals the questions to the client.
     pub(super) seal: Seal,
     /// The client that makes the calls.

@@ -27,6 +27,8 @@ enum EnvelopePart {
     Text,
     Escape,
     Scalar,
+    /// The first message has ended; what follows on its line is not part of it.
+    End,
 }
 
 impl IdScanner {
@@ -53,6 +55,7 @@ impl IdScanner {
                     self.structure(byte);
                 }
                 EnvelopePart::Scalar => self.keep(byte),
+                EnvelopePart::End => return,
             }
         }
     }
@@ -66,7 +69,12 @@ impl IdScanner {
     fn structure(&mut self, byte: u8) {
         match byte {
             b'{' | b'[' => self.depth += 1,
-            b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+            b'}' | b']' => {
+                self.depth = self.depth.saturating_sub(1);
+                if self.depth == 0 {
+                    self.part = EnvelopePart::End;
+                }
+            }
             b'"' => {
                 self.last.clear();
                 self.part = EnvelopePart::Text;
@@ -143,6 +151,7 @@ mod tests {
             r#"{"a":"id","b":["id",1],"id":7,"#,
             r#"{"id":7"#,
             r#"{"id":7,"params":{"deep":[[[["#,
+            r#"{"id":7,"method":"x"}{"id":8,"method":"x"}"#,
         ] {
             for piece in [1, 3, 1000] {
                 assert_eq!(id_of(text, piece), Some(RequestId::Number(7)), "{text}");
@@ -159,6 +168,7 @@ mod tests {
             r#"{"method":"id"}"#,
             r#"{"id":null}"#,
             r#"{"id":{"id":1}}"#,
+            r#"{"method":"x"} {"id":1,"method":"x"}"#,
             r#"[{"id":1}]"#,
             "\"id\":1",
         ] {

@@ -8,10 +8,12 @@ mod ask;
 mod call;
 mod call_context;
 mod id_scanner;
+mod in_flight;
 mod input_lines;
 mod metrics;
 mod options;
 mod outcome;
+mod pending_requests;
 mod pipe;
 mod progress;
 mod reader;
@@ -32,10 +34,11 @@ use lockgate_error::{Code, Error};
 use pipe::Pipe;
 
 pub(super) use call_context::Caller;
+pub(super) use in_flight::{RequestGuard, RequestsInFlight, duplicate_id};
 pub use metrics::{CallOutcome, MetricsSink};
 pub use options::{ServerOptions, Structured};
 pub(super) use outcome::GRACE;
-pub(super) use reader::{LARGE_MESSAGE_BYTES, ParsedMessage, parse_message};
+pub(super) use reader::{BYTE_ORDER_MARK, LARGE_MESSAGE_BYTES, ParsedMessage, parse_message};
 pub(super) use server::Server;
 
 /// Returns the answer to `tools/list`.
@@ -64,6 +67,7 @@ pub async fn serve(
 
 /// Serves a client over a pipe; messages that cannot begin a session are skipped.
 async fn serve_on(server: Server, pipe: Pipe) -> Result<(), Error> {
+    let server = server.with_input_end(pipe.input_ended());
     loop {
         match server.clone().serve(pipe.clone()).await {
             Ok(running) => {

@@ -37,7 +37,7 @@ pub(super) enum Rendering {
 }
 
 impl Rendering {
-    /// Returns the work for a text of this size, if the size is known.
+    /// Returns the work for a text, or a change, of this size, if the size is known.
     fn of_size(size: Option<usize>) -> Rendering {
         if size.is_some_and(|size| size < SHORT_TEXT_BYTES) { Rendering::Short } else { Rendering::Blocking }
     }

@@ -2,20 +2,17 @@
 //!
 //! Invariant: the end of the input is passed on only after every request was answered or cancelled.
 
-use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 
-use parking_lot::Mutex as Lock;
-use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
-};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::service::RoleServer;
 use rmcp::transport::Transport;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::{Mutex, Notify, mpsc};
+use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 
+use super::pending_requests::PendingRequests;
 use super::reader::MessageReader;
 use super::writer::{ResponseSender, write};
 
@@ -27,7 +24,8 @@ const QUEUE_SIZE: usize = 16;
 pub(super) struct Pipe {
     incoming: Arc<Mutex<mpsc::Receiver<ClientJsonRpcMessage>>>,
     output: Arc<Mutex<ResponseSender>>,
-    open: Arc<PendingRequests>,
+    pending: Arc<PendingRequests>,
+    input_ended: CancellationToken,
 }
 
 impl Pipe {
@@ -40,14 +38,21 @@ impl Pipe {
     ) -> Pipe {
         let (sender, incoming) = mpsc::channel(QUEUE_SIZE);
         let output: Arc<Mutex<ResponseSender>> = Arc::new(Mutex::new(Box::new(output)));
-        let reader = MessageReader::new(sender, Arc::clone(&output));
+        let pending: Arc<PendingRequests> = Arc::default();
+        let reader = MessageReader::new(sender, Arc::clone(&output), Arc::clone(&pending));
         tokio::spawn(async move {
             tokio::select! {
                 () = reader.run(input) => {}
                 () = stop.cancelled() => {}
             }
         });
-        Pipe { incoming: Arc::new(Mutex::new(incoming)), output, open: Arc::default() }
+        let incoming = Arc::new(Mutex::new(incoming));
+        Pipe { incoming, output, pending, input_ended: CancellationToken::new() }
+    }
+
+    /// Returns the token that is cancelled when the input has ended, after which the client can answer no question.
+    pub(super) fn input_ended(&self) -> CancellationToken {
+        self.input_ended.clone()
     }
 }
 
@@ -58,12 +63,12 @@ impl Transport<RoleServer> for Pipe {
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        let (output, open) = (Arc::clone(&self.output), Arc::clone(&self.open));
+        let (output, pending) = (Arc::clone(&self.output), Arc::clone(&self.pending));
         async move {
             let sent = write(&output, &message).await;
             match message {
-                JsonRpcMessage::Response(response) => open.close(&response.id),
-                JsonRpcMessage::Error(error) => error.id.iter().for_each(|id| open.close(id)),
+                JsonRpcMessage::Response(response) => pending.close(&response.id),
+                JsonRpcMessage::Error(error) => error.id.iter().for_each(|id| pending.close(id)),
                 JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => {}
             }
             sent
@@ -72,9 +77,9 @@ impl Transport<RoleServer> for Pipe {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         let message = self.incoming.lock().await.recv().await;
-        match &message {
-            Some(message) => self.open.record(message),
-            None => self.open.wait_empty().await,
+        if message.is_none() {
+            self.input_ended.cancel();
+            self.pending.wait_empty().await;
         }
         message
     }
@@ -84,50 +89,11 @@ impl Transport<RoleServer> for Pipe {
     }
 }
 
-/// The requests that are not yet answered.
-#[derive(Default)]
-struct PendingRequests {
-    ids: Lock<HashSet<RequestId>>,
-    closed: Notify,
-}
-
-impl PendingRequests {
-    fn record(&self, message: &ClientJsonRpcMessage) {
-        match message {
-            JsonRpcMessage::Request(request) => {
-                self.ids.lock().insert(request.id.clone());
-            }
-            JsonRpcMessage::Notification(notification) => {
-                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
-                    cancelled.params.request_id.iter().for_each(|id| self.close(id));
-                }
-            }
-            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
-        }
-    }
-
-    fn close(&self, id: &RequestId) {
-        self.ids.lock().remove(id);
-        self.closed.notify_waiters();
-    }
-
-    /// Waits until there is none.
-    async fn wait_empty(&self) {
-        loop {
-            let closed = self.closed.notified();
-            if self.ids.lock().is_empty() {
-                return;
-            }
-            closed.await;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use rmcp::model::{EmptyResult, ServerResult};
+    use rmcp::model::{EmptyResult, RequestId, ServerResult};
     use tokio::io::{DuplexStream, duplex, sink};
     use tokio::time::timeout;
 

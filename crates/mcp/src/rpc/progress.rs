@@ -21,15 +21,17 @@ struct GateStep {
 /// The steps of a call that were not sent yet.
 struct Steps {
     receiver: mpsc::UnboundedReceiver<GateStep>,
+    /// Cancelled when the call ends before its watch is dropped, such as by its client.
+    ended: CancellationToken,
 }
 
 impl Steps {
     /// Returns the next step. Of several with this message, such as the files that are read, it is the latest one once the
-    /// time has come. `None` if the watch is dropped before.
+    /// time has come. `None` if the call has ended before.
     async fn latest(&mut self, message: &str, time: Instant) -> Option<GateStep> {
-        let mut step = self.receiver.recv().await?;
+        let mut step = self.receive().await?;
         while step.gate == message && Instant::now() < time {
-            let Ok(newer) = timeout_at(time, self.receiver.recv()).await else { break };
+            let Ok(newer) = timeout_at(time, self.receive()).await else { break };
             let newer = newer?;
             if newer.gate != step.gate {
                 return Some(newer);
@@ -38,6 +40,10 @@ impl Steps {
         }
         Some(step)
     }
+
+    async fn receive(&mut self) -> Option<GateStep> {
+        self.ended.run_until_cancelled(self.receiver.recv()).await.flatten()
+    }
 }
 
 /// The time between two notifications of a call. A client shows them to a person, and each takes bytes.
@@ -45,7 +51,7 @@ const INTERVAL: Duration = Duration::from_millis(250);
 
 /// Sends the gates' steps to a client that asked for them.
 pub(super) struct ProgressSender {
-    steps: Option<(ProgressToken, mpsc::UnboundedReceiver<GateStep>)>,
+    steps: Option<(ProgressToken, Steps)>,
     peer: Peer<RoleServer>,
 }
 
@@ -63,15 +69,14 @@ pub(super) fn watch(
         // A disconnected client needs no progress.
         drop(sender.send(GateStep { gate: gate.to_owned(), done, total }));
     };
-    let watch = Watch::new(ended, Some(Box::new(report)));
-    (watch, ProgressSender { steps: Some((token, receiver)), peer })
+    let watch = Watch::new(ended.clone(), Some(Box::new(report)));
+    (watch, ProgressSender { steps: Some((token, Steps { receiver, ended })), peer })
 }
 
 impl ProgressSender {
-    /// Sends steps until the watch is dropped: of those with the same message at most one per interval, the latest.
+    /// Sends steps until the call ends: of those with the same message at most one per interval, the latest.
     pub(super) async fn send_all(self) {
-        let Some((token, receiver)) = self.steps else { return };
-        let mut steps = Steps { receiver };
+        let Some((token, mut steps)) = self.steps else { return };
         let (mut last, mut next) = (String::new(), Instant::now());
         while let Some(GateStep { gate, done, total }) = steps.latest(&last, next).await {
             next = Instant::now() + INTERVAL;
@@ -94,7 +99,7 @@ mod tests {
     #[tokio::test]
     async fn of_many_steps_the_latest_is_sent_when_its_time_has_come() {
         let (sender, receiver) = mpsc::unbounded_channel();
-        let mut steps = Steps { receiver };
+        let mut steps = Steps { receiver, ended: CancellationToken::new() };
         let step = |gate: &str, done| GateStep { gate: gate.to_owned(), done, total: 100 };
         for done in 1..=100 {
             sender.send(step("files read", done)).unwrap();
@@ -112,5 +117,25 @@ mod tests {
         }
         drop(sender);
         assert!(steps.latest("files read", later).await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_call_that_has_ended_sends_no_step() {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let ended = CancellationToken::new();
+        let mut steps = Steps { receiver, ended: ended.clone() };
+        let step = |done| GateStep { gate: "files read".to_owned(), done, total: 100 };
+        sender.send(step(1)).unwrap();
+        assert_eq!(steps.latest("", Instant::now()).await.unwrap().done, 1);
+        sender.send(step(2)).unwrap();
+        let cancel = async {
+            tokio::task::yield_now().await;
+            ended.cancel();
+        };
+        let later = Instant::now() + Duration::from_millis(50);
+        let (waiting, ()) = tokio::join!(steps.latest("files read", later), cancel);
+        assert!(waiting.is_none(), "a step was waiting for its time");
+        sender.send(step(3)).unwrap();
+        assert!(steps.latest("", Instant::now()).await.is_none());
     }
 }

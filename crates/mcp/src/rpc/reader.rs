@@ -1,21 +1,23 @@
 //! Reads the messages of a client.
 //!
 //! Large messages are parsed on another thread, so that small ones behind them are not delayed. Invalid messages are
-//! answered with an error, and reading continues.
+//! answered with an error, and reading continues. So is a request whose id is in flight.
 //!
 //! Invariant: at most one large message is being parsed, and only requests may overtake it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
-use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::error::Category;
 use tokio::io::AsyncRead;
 use tokio::sync::{Mutex, Semaphore, mpsc};
 
 use super::id_scanner::IdScanner;
+use super::in_flight::duplicate_id;
 use super::input_lines::{InputLine, InputLines};
+use super::pending_requests::PendingRequests;
 use super::writer::{ResponseSender, write};
 
 /// Maximum length of a message: fits a file of the default limit with the longest escapes.
@@ -24,11 +26,15 @@ const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
 /// Messages from this size on are parsed on a blocking thread, in bytes.
 pub(crate) const LARGE_MESSAGE_BYTES: usize = 32 * 1024;
 
+/// The byte order mark of UTF-8, which is accepted before a message.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
 /// Reads messages, passes on the valid ones, and answers the others.
 #[derive(Clone)]
 pub(super) struct MessageReader {
     sender: mpsc::Sender<ClientJsonRpcMessage>,
     output: Arc<Mutex<ResponseSender>>,
+    pending: Arc<PendingRequests>,
     large: Arc<Semaphore>,
 }
 
@@ -40,20 +46,14 @@ pub(crate) enum ParsedMessage {
     UnknownNotification,
 }
 
-/// The fields that distinguish a request from a notification.
-#[derive(Deserialize)]
-struct MessageKind {
-    method: Option<IgnoredAny>,
-    id: Option<IgnoredAny>,
-}
-
 impl MessageReader {
     /// Creates a reader that passes messages to `sender`.
     pub(super) fn new(
         sender: mpsc::Sender<ClientJsonRpcMessage>,
         output: Arc<Mutex<ResponseSender>>,
+        pending: Arc<PendingRequests>,
     ) -> MessageReader {
-        MessageReader { sender, output, large: Arc::new(Semaphore::new(1)) }
+        MessageReader { sender, output, pending, large: Arc::new(Semaphore::new(1)) }
     }
 
     /// Reads until the input ends or the server loop has ended.
@@ -86,13 +86,32 @@ impl MessageReader {
                     // A cancellation must not overtake its request.
                     drop(self.large.acquire().await);
                 }
-                self.sender.send(*message).await.ok()
+                self.deliver(message).await
             }
-            ParsedMessage::Invalid(error, id) => {
-                write(&self.output, &ServerJsonRpcMessage::error(error, id)).await.ok()
-            }
+            ParsedMessage::Invalid(error, id) => self.reject(error, id).await,
             ParsedMessage::UnknownNotification => Some(()),
         }
+    }
+
+    /// Passes a message to the server loop, unless it is a request whose id is in flight.
+    async fn deliver(&self, mut message: Box<ClientJsonRpcMessage>) -> Option<()> {
+        // Reserved first: a message that is recorded is delivered, even if the reader is stopped meanwhile.
+        let permit = self.sender.reserve().await.ok()?;
+        match self.pending.record(&mut message) {
+            Ok(()) => {
+                permit.send(*message);
+                Some(())
+            }
+            Err(id) => {
+                drop(permit);
+                self.reject(duplicate_id(), Some(id)).await
+            }
+        }
+    }
+
+    /// Answers a message with an error.
+    async fn reject(&self, error: ErrorData, id: Option<RequestId>) -> Option<()> {
+        write(&self.output, &ServerJsonRpcMessage::error(error, id)).await.ok()
     }
 
     /// Parses one large message while reading continues.
@@ -102,7 +121,7 @@ impl MessageReader {
         tokio::spawn(async move {
             let parsed = tokio::task::spawn_blocking(move || parse(&line, id)).await;
             let outcome = match parsed {
-                Ok(ParsedMessage::Message(message)) => reader.sender.send(*message).await.ok(),
+                Ok(ParsedMessage::Message(message)) => reader.deliver(message).await,
                 Ok(parsed @ (ParsedMessage::Invalid(..) | ParsedMessage::UnknownNotification)) => {
                     reader.pass(parsed).await
                 }
@@ -124,22 +143,26 @@ pub(crate) fn parse_message(message: &[u8]) -> ParsedMessage {
 }
 
 fn parse(line: &[u8], id: Option<RequestId>) -> ParsedMessage {
-    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+    let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
     let error = match serde_json::from_slice(line) {
         Ok(message) => return ParsedMessage::Message(Box::new(message)),
         Err(error) => error,
     };
     tracing::debug!(%error, "a message was not understood");
-    match (error.classify(), serde_json::from_slice(line)) {
-        (Category::Data, Ok(MessageKind { method: Some(_), id: None })) => ParsedMessage::UnknownNotification,
-        (Category::Data, _) => {
-            ParsedMessage::Invalid(ErrorData::invalid_request(invalid(line, &error), None), id)
-        }
-        (Category::Syntax | Category::Eof | Category::Io, _) => ParsedMessage::Invalid(
+    match error.classify() {
+        Category::Data if is_notification(line) => ParsedMessage::UnknownNotification,
+        Category::Data => ParsedMessage::Invalid(ErrorData::invalid_request(invalid(line, &error), None), id),
+        Category::Syntax | Category::Eof | Category::Io => ParsedMessage::Invalid(
             ErrorData::parse_error(format!("the message is not JSON: {error}"), None),
             id,
         ),
     }
+}
+
+/// True if a message has a method and no `id`; the id `null` is one, too.
+fn is_notification(line: &[u8]) -> bool {
+    serde_json::from_slice::<HashMap<String, IgnoredAny>>(line)
+        .is_ok_and(|fields| fields.contains_key("method") && !fields.contains_key("id"))
 }
 
 fn invalid(line: &[u8], error: &serde_json::Error) -> String {

@@ -90,6 +90,7 @@ impl Server {
                 },
                 shown_notes: ShownNotes::default(),
                 stop,
+                input_ended: CancellationToken::new(),
                 seal: Seal::new(),
                 caller: Caller::default(),
                 metrics: CallMetrics::default(),
@@ -102,6 +103,12 @@ impl Server {
     pub(crate) fn with_caller(mut self, caller: Caller, sink: Arc<dyn super::MetricsSink>) -> Server {
         self.call_context.caller = caller;
         self.call_context.metrics.sink = Some(sink);
+        self
+    }
+
+    /// Sets the token that is cancelled when the client can answer no more questions.
+    pub(super) fn with_input_end(mut self, input_ended: CancellationToken) -> Server {
+        self.call_context.input_ended = input_ended;
         self
     }
 
@@ -182,7 +189,7 @@ fn not_offered(method: impl Into<Cow<'static, str>>) -> ErrorData {
 /// Entities are edited by the tools of `content`. If these are not offered, or no database is configured, the fields
 /// that address entities are accepted but not listed, because each listed field costs tokens in every conversation.
 pub(super) fn listing(tool: &'static Tool, selection: &Selection, storage: EntityStorage) -> model::Tool {
-    let mut schema = (tool.schema)();
+    let mut schema = (tool.schema)().clone();
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         let names_entities = storage == EntityStorage::Configured && selection.contains(Toolset::Content);
         properties.retain(|name, _| names_entities || !entity::FIELDS.contains(&name.as_str()));

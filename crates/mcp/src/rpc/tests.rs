@@ -118,12 +118,15 @@ async fn nonsense_is_answered_and_the_server_goes_on() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let call =
         |arguments: &str| format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{arguments}}}"#);
-    let lines: [(Vec<u8>, i64, Value); 9] = [
+    let ping = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+    let lines: [(Vec<u8>, i64, Value); 11] = [
         (b"garbage".to_vec(), -32700, Value::Null),
         (b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]".to_vec(), -32600, Value::Null),
         (b"{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\"".to_vec(), -32700, json!(5)),
         (b"{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"\xff\xfe\"}".to_vec(), -32700, json!(5)),
         (b"{\"id\":5}".to_vec(), -32600, json!(5)),
+        (ping("null").into(), -32600, Value::Null),
+        ((ping("5") + &ping("6")).into(), -32700, json!(5)),
         (b"42".to_vec(), -32600, Value::Null),
         (
             call(&format!("{{\"name\":\"safe_edit_file\",\"arguments\":{deep}}}")).into_bytes(),
@@ -221,6 +224,96 @@ async fn a_call_that_is_cancelled_asks_its_client_nothing_any_more() {
         assert_eq!(received, (&json!("notifications/cancelled"), &question["id"]), "{notification}");
         assert_eq!(std::fs::read_to_string(client.root.path().join("a")).unwrap(), "1\n");
     }
+}
+
+#[tokio::test]
+async fn a_question_ends_with_the_input() {
+    for (policy, arguments, method, code) in [
+        (
+            "quality_gates: {}\n",
+            json!({"target_file": "a", "edit_instruction": "x"}),
+            "sampling/createMessage",
+            "CODE_BLOCK_REQUIRED",
+        ),
+        (
+            "confirm: always\n",
+            json!({"target_file": "a", "edit_instruction": "x", "code_block": "y"}),
+            "elicitation/create",
+            "NOT_CONFIRMED",
+        ),
+    ] {
+        let mut client = Client::new("ai");
+        std::fs::write(client.root.path().join("quality.yaml"), policy).unwrap();
+        std::fs::write(client.root.path().join("a"), "1\n").unwrap();
+        client.begin_with("2025-11-25", json!({"sampling": {}, "elicitation": {}})).await;
+        let params = json!({"name": "ai_edit_code", "arguments": arguments});
+        let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+        client.send(call.to_string()).await;
+        let question = client.read().await;
+        assert_eq!(question["method"], method, "{question}");
+        client.input.shutdown().await.unwrap();
+        let notification = client.read().await;
+        assert_eq!(notification["method"], "notifications/cancelled", "{notification}");
+        let answer = client.read().await;
+        assert_eq!(
+            (&answer["id"], &answer["result"]["structuredContent"]["code"]),
+            (&json!(7), &json!(code)),
+            "{answer}"
+        );
+        assert!(answer.to_string().contains("the client has disconnected"), "{answer}");
+        timeout(Duration::from_secs(20), client.served).await.unwrap().unwrap().unwrap();
+        assert_eq!(std::fs::read_to_string(client.root.path().join("a")).unwrap(), "1\n");
+    }
+}
+
+/// The last thing that a client says may be its answer.
+#[tokio::test]
+async fn an_answer_before_the_end_of_the_input_counts() {
+    let mut client = Client::new("edit");
+    std::fs::write(client.root.path().join("quality.yaml"), "confirm: always\n").unwrap();
+    client.begin_with("2025-11-25", json!({"elicitation": {}})).await;
+    client.send(creation(7, "a")).await;
+    let question = client.read().await;
+    client.send(consent(&question)).await;
+    client.input.shutdown().await.unwrap();
+    let answer = client.read().await;
+    assert_eq!(answer["result"]["structuredContent"]["status"], "written", "{answer}");
+    assert!(client.root.path().join("a").exists());
+}
+
+/// A call that creates a file.
+fn creation(id: u64, path: &str) -> String {
+    let params = json!({"name": "safe_edit_file", "arguments": {"path": path, "content": "1\n"}});
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+}
+
+/// The consent of a person to a question.
+fn consent(question: &Value) -> String {
+    assert_eq!(question["method"], "elicitation/create", "{question}");
+    json!({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {}}}).to_string()
+}
+
+#[tokio::test]
+async fn an_id_is_refused_while_its_request_is_in_flight() {
+    let mut client = Client::new("edit");
+    std::fs::write(client.root.path().join("quality.yaml"), "confirm: always\n").unwrap();
+    client.begin_with("2025-11-25", json!({"elicitation": {}})).await;
+    client.send(creation(7, "a")).await;
+    let question = client.read().await;
+    for repeated in [creation(7, "b"), r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#.to_owned()] {
+        client.send(repeated).await;
+        let refused = client.read().await;
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(7), &json!(-32600)), "{refused}");
+    }
+    client.send(consent(&question)).await;
+    let answer = client.read().await;
+    assert_eq!(
+        (&answer["id"], &answer["result"]["structuredContent"]["status"]),
+        (&json!(7), &json!("written")),
+        "{answer}"
+    );
+    assert!(client.root.path().join("a").exists() && !client.root.path().join("b").exists());
+    assert!(client.request(7, "ping", json!({})).await["result"].is_object(), "the id is free again");
 }
 
 #[tokio::test]

@@ -176,6 +176,7 @@ mod tests {
             let few = ["FILE_NOT_FOUND", "PERMISSION_DENIED", "EDIT_CONFLICT", "INVALID_INPUT"];
             let wire = json["code"].as_str().unwrap();
             assert!(few.contains(&wire) && text.contains(wire) && text.contains(code.name()), "{json}");
+            assert_eq!(text.matches(code.name()).count(), 1, "{text}");
         }
         let wire_code = |code: Code| map_code(code).name();
         assert_eq!(wire_code(Code::NotConfirmed), "PERMISSION_DENIED");

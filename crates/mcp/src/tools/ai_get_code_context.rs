@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::request::{ToolRequest, parse_number};
-use crate::answer::{Answer, FieldNames, ResponseOptions, ToolProfile, json_size};
+use crate::answer::{Answer, FieldNames, ResponseOptions, ToolProfile, counted, json_size};
 use lockgate_context::FolderSummary;
 use lockgate_edit::request::Target;
 use lockgate_engine::{CodeContext, CodeSymbol, ContextRequest, Reference};
@@ -144,8 +144,8 @@ fn text(response: &ContextResponse, room: usize) -> String {
     let mut lines = Vec::new();
     if let Some(path) = &response.path {
         let version = response.version.as_deref().unwrap_or_default();
-        let count = response.total_lines.unwrap_or_default();
-        lines.push(format!("{}: {count} lines, version {version}", escape_name(path)));
+        let count = counted(response.total_lines.unwrap_or_default(), "line");
+        lines.push(format!("{}: {count}, version {version}", escape_name(path)));
     }
     section(&mut lines, "outline", outline, symbol_lines);
     section(&mut lines, "definitions", definitions, symbol_lines);
@@ -157,7 +157,7 @@ fn text(response: &ContextResponse, room: usize) -> String {
     for ContextFolder { path, files, languages } in response.folders.iter().flatten() {
         let languages: Vec<String> =
             languages.iter().map(|(name, files)| format!("{name} {files}")).collect();
-        lines.push(format!("{path}/: {files} files: {}", languages.join(", ")));
+        lines.push(format!("{path}/: {}: {}", counted(*files, "file"), languages.join(", ")));
     }
     let versions = response.versions.iter();
     lines.extend(versions.map(|(path, version)| format!("{}: version {version}", escape_name(path))));

@@ -23,7 +23,7 @@ pub struct Tool {
     /// Names and messages of the tool.
     pub profile: ToolProfile,
     /// Returns the schema of the arguments; the description at its root is the tool's.
-    pub schema: fn() -> JsonObject,
+    pub schema: fn() -> &'static JsonObject,
     /// Parses the arguments of a call.
     pub parse: fn(JsonObject) -> Result<ToolRequest, Error>,
     /// Checks the arguments of a call: the errors of `parse`.

@@ -54,7 +54,7 @@ impl JsonSchema for FileEditArgs {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let mut entry = (safe_edit_file::TOOL.schema)();
+        let mut entry = (safe_edit_file::TOOL.schema)().clone();
         if let Some(Value::Object(properties)) = entry.get_mut("properties") {
             properties.retain(|name, _| !COMMON.contains(&name.as_str()));
         }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::entity::EntityArgs;
 use super::request::{ToolRequest, parse_number};
-use crate::answer::{Answer, ResponseOptions, ToolProfile, display_name, key, text_within};
+use crate::answer::{Answer, ResponseOptions, ToolProfile, counted, display_name, key, text_within};
 use lockgate_edit::request::parse_line;
 use lockgate_engine::{LinesRequest, ReadLines};
 use lockgate_error::Error;
@@ -74,7 +74,8 @@ fn whole(reading: &ReadLines, most: usize) -> (TextResponse, String) {
 
 fn text(response: &TextResponse) -> String {
     let TextResponse { path, content, total_lines, version, key, resolved_path, warning, .. } = response;
-    let mut text = format!("{}: {total_lines} lines, version {version}\n", display_name(path, key));
+    let lines = counted(*total_lines, "line");
+    let mut text = format!("{}: {lines}, version {version}\n", display_name(path, key));
     if let Some(resolved) = resolved_path {
         text += &format!("the path leads to {}\n", escape_name(resolved));
     }
@@ -141,6 +142,8 @@ mod tests {
             json!({"path": "a", "content": "one\n\ntwo", "total_lines": 3, "version": version, "truncated": false})
         );
         assert_eq!(answer.text, format!("a: 3 lines, version {version}\none\n\ntwo"));
+        let answer = render(&reading("one\n"), usize::MAX, &ResponseOptions::default());
+        assert!(answer.text.starts_with("a: 1 line, version "), "{}", answer.text);
     }
 
     #[test]

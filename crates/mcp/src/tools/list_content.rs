@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::entity::AnyEntityArgs;
 use super::request::{ToolRequest, parse_number};
-use crate::answer::{Answer, ResponseOptions, ToolProfile, distinct_key, result_name, shared_key};
+use crate::answer::{Answer, ResponseOptions, ToolProfile, counted, distinct_key, result_name, shared_key};
 use lockgate_edit::request::EntityKind;
 use lockgate_engine::{Entries, ListRequest, ListedText};
 use lockgate_error::Error;
@@ -59,10 +59,7 @@ fn row(ListedText { path, entity, size, version }: &ListedText) -> ListRow {
 
 fn text(ListResponse { entries, truncated, key, notes }: &ListResponse) -> String {
     let noun = key.entity_type.as_deref().unwrap_or(EntityKind::FILE);
-    let mut text = match entries.len() {
-        1 => format!("1 {noun}\n"),
-        count => format!("{count} {noun}s\n"),
-    };
+    let mut text = counted(entries.len(), noun) + "\n";
     if *truncated {
         text += &format!("truncated: not all {noun}s are shown\n");
     }

@@ -24,7 +24,7 @@ macro_rules! tool {
             effect: $effect,
             repeat_effect: $repeat_effect,
             profile: $profile,
-            schema: || SCHEMA.clone(),
+            schema: || &SCHEMA,
             parse,
             check: |arguments| parse(arguments).map(drop),
         };

@@ -289,7 +289,7 @@ fn a_rejection_says_that_nothing_was_written_and_what_to_do() {
         serde_json::json!({
             "success": false, "status": "refused", "code": "AMBIGUOUS_MATCH",
             "message": "nothing was written: the text stands in 2 places",
-            "hint": "quote more of the surrounding lines, or narrow the lines to look at",
+            "hint": "quote more of the surrounding lines, or narrow the search",
             "field": "search", "path": "a.py", "written": false, "changed": false,
             "match_locations": [{"line": 7, "preview": "x = 1", "symbol": "f"}],
         })
@@ -297,7 +297,7 @@ fn a_rejection_says_that_nothing_was_written_and_what_to_do() {
     assert_eq!(
         answer.text,
         "nothing was written: the text stands in 2 places\n\
-         AMBIGUOUS_MATCH; quote more of the surrounding lines, or narrow the lines to look at\n\
+         AMBIGUOUS_MATCH; quote more of the surrounding lines, or narrow the search\n\
          match at line 7: x = 1 (in f)"
     );
 }

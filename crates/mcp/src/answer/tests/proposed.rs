@@ -48,7 +48,7 @@ fn a_rejection_shows_what_comes_nearest_and_the_call_that_would_work() {
             current_call: Some(Arc::new(ToolCall {
                 tool: "edit_code",
                 arguments,
-                schema: rmcp::model::JsonObject::new,
+                schema: unknown_fields,
                 check: |_| Ok(()),
             })),
             ..CallOffers::default()
@@ -85,7 +85,7 @@ fn a_call_that_has_no_room_is_not_shown_in_part() {
     let again = Some(Arc::new(ToolCall {
         tool: "safe_edit_file",
         arguments,
-        schema: rmcp::model::JsonObject::new,
+        schema: unknown_fields,
         check: |_| Ok(()),
     }));
     let shows = |length: usize| {
@@ -131,7 +131,7 @@ fn a_list_has_the_scope_of_the_search() {
     let proposed = |arguments, folder: &str| {
         let error = Error::new(Code::FileNotFound, "m").with_next(NextCall::List { folder: folder.into() });
         let tools = OfferedTools { list: Some("list_content"), ..OfferedTools::default() };
-        let (tool, schema) = ("search_content", rmcp::model::JsonObject::new);
+        let (tool, schema) = ("search_content", unknown_fields);
         let call = ToolCall { tool, arguments, schema, check: |_| Ok(()) };
         let offers = CallOffers { current_call: Some(Arc::new(call)), tools, ..CallOffers::default() };
         render_error(&error, &ResponseOptions { offers, ..ResponseOptions::default() }).json["next"].clone()

@@ -50,6 +50,7 @@ pub(in crate::rpc) struct Inquiry {
     pub(in crate::rpc) model_timeout: Duration,
     pub(in crate::rpc) cancelled: CancellationToken,
     pub(in crate::rpc) stopped: CancellationToken,
+    pub(in crate::rpc) input_ended: CancellationToken,
 }
 
 impl AskMethod {
@@ -95,6 +96,8 @@ impl Inquiry {
         let sent = peer.send_request_with_option(request, options).await.map_err(|error| describe(&error))?;
         let id = sent.id.clone();
         tokio::select! {
+            // An answer that came before the end counts.
+            biased;
             answer = sent.await_response() => answer.map_err(|error| describe(&error)),
             why = self.wait_ended() => {
                 let cancelled = CancelledNotificationParam::new(Some(id), Some(why.to_owned()));
@@ -108,8 +111,11 @@ impl Inquiry {
     /// Waits until the answer is no longer needed, and returns the reason.
     async fn wait_ended(&self) -> &'static str {
         tokio::select! {
+            // A server that stops reads no more, so the input ends as well.
+            biased;
             () = self.cancelled.cancelled() => "the call was cancelled",
             () = self.stopped.cancelled() => "the server was stopped",
+            () = self.input_ended.cancelled() => "the client has disconnected",
         }
     }
 }

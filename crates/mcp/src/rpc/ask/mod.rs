@@ -55,6 +55,7 @@ impl Inquiry {
             model_timeout: call_context.options.model_timeout,
             cancelled: context.ct.clone(),
             stopped: call_context.stop.clone(),
+            input_ended: call_context.input_ended.clone(),
         }
     }
 

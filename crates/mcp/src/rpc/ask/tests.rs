@@ -16,6 +16,7 @@ fn inquiry(arguments: &Value, seal: &Seal) -> Inquiry {
         model_timeout: Duration::from_secs(600),
         cancelled: CancellationToken::new(),
         stopped: CancellationToken::new(),
+        input_ended: CancellationToken::new(),
     }
 }
 

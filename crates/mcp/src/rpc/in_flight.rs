@@ -1,0 +1,61 @@
+//! The ids of the requests in flight: those that are not yet answered.
+//!
+//! Two requests in flight with one id could not be told apart: each could get the other's answer.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use rmcp::model::{ErrorData, RequestId};
+
+/// The requests in flight by session and id; clones share them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RequestsInFlight {
+    keys: Arc<Mutex<HashSet<(String, RequestId)>>>,
+}
+
+/// A request in flight. Its id is free again when the guard is dropped.
+#[derive(Debug)]
+pub(crate) struct RequestGuard {
+    requests: RequestsInFlight,
+    key: (String, RequestId),
+}
+
+impl RequestsInFlight {
+    /// Adds a request of a session; `None` if one with the same id is in flight.
+    pub(crate) fn begin(&self, session: &str, id: &RequestId) -> Option<Arc<RequestGuard>> {
+        let key = (session.to_owned(), id.clone());
+        let is_new = self.keys.lock().insert(key.clone());
+        is_new.then(|| Arc::new(RequestGuard { requests: self.clone(), key }))
+    }
+}
+
+impl Drop for RequestGuard {
+    fn drop(&mut self) {
+        self.requests.keys.lock().remove(&self.key);
+    }
+}
+
+/// Returns the error for a request whose id is in flight.
+pub(crate) fn duplicate_id() -> ErrorData {
+    ErrorData::invalid_request("a request with this id is in progress: each request needs its own id", None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_free_when_the_last_guard_is_dropped() {
+        let requests = RequestsInFlight::default();
+        let (number, text) = (RequestId::Number(1), RequestId::String("1".into()));
+        let guard = requests.begin("a", &number).unwrap();
+        assert!(requests.begin("a", &number).is_none());
+        assert!(requests.begin("a", &text).is_some() && requests.begin("b", &number).is_some());
+        let handler = Arc::clone(&guard);
+        drop(guard);
+        assert!(requests.begin("a", &number).is_none());
+        drop(handler);
+        assert!(requests.begin("a", &number).is_some());
+    }
+}
