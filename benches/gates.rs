@@ -3,7 +3,7 @@
 //!     LOCKGATE_TEST_VENV=.. LOCKGATE_TEST_NODE=.. cargo bench --bench gates
 //!
 //! The two folders are those that `tests/run` installs tools into. Each gate's edits alternate with the same edits
-//! without gates, so that a change of the machine's mood meets both. The first edit, with which a gate shows that it
+//! without gates, so that other load of the machine slows both. The first edit, with which a gate shows that it
 //! works here, stands apart.
 #![expect(
     clippy::unwrap_used,
@@ -75,7 +75,7 @@ fn added(gate: &str, language: &str, extension: &str, rounds: usize) {
         (Server::start(bare.path(), &[]), Server::start(judged.path(), &["--trust"]));
     let file = format!("a.{extension}");
     let Some(first) = edit(&mut with, &file, 0) else {
-        println!("| {gate} | not to be had here | | | |");
+        println!("| {gate} | not available here | | | |");
         return;
     };
     edit(&mut without, &file, 0);
@@ -94,7 +94,7 @@ fn added(gate: &str, language: &str, extension: &str, rounds: usize) {
     );
 }
 
-/// Changes one line, and gives the time; `None` where the gate is not to be had.
+/// Changes one line, and gives the time; `None` if the gate is not available.
 fn edit(server: &mut Server, file: &str, round: usize) -> Option<Duration> {
     let (old, new) = (format!("= {}", 500_000 + round), format!("= {}", 500_001 + round));
     let start = Instant::now();
@@ -102,7 +102,7 @@ fn edit(server: &mut Server, file: &str, round: usize) -> Option<Duration> {
     let elapsed = start.elapsed();
     match answer.status() {
         "written" => Some(elapsed),
-        _ if answer.text.contains("unavailable") || answer.text.contains("not to be had") => None,
+        _ if answer.text.contains("unavailable") => None,
         _ => panic!("{}", answer.text),
     }
 }

@@ -8,7 +8,7 @@
 (npm), mcp-text-editor (PyPI), and with `--cargo` rust-mcp-filesystem and rust-fs-mcp (crates.io). What is there already is
 not installed again. A server that is not there, or offers no such call, is left out of its row.
 
-The servers take turns, so that a change of the machine's mood meets all. Processor time is that of the process and its
+The servers take turns, so that other load of the machine slows all. Processor time is that of the process and its
 children, threads that ended included, with the kernel's work for it. Peak memory is the largest resident size. The first
 call of each kind does not count. `lockgate, process` has `durability: process` in its policy: like the other servers, it
 then waits for no sync of the folder and the journal, but still for that of the file.

@@ -9,10 +9,8 @@ use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use edits::searching;
-use lockgate_checks::Isolation;
-use lockgate_checks::{Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Watch, judge};
-use lockgate_edit::{Edit, EditLimits, LineEdit, LineEditNames, Needle, PlanContext, plan};
+use lockgate_checks::{Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Isolation, Watch, judge};
+use lockgate_edit::{Edit, EditLimits, Needle, PlanContext, plan};
 use lockgate_policy::{Policy, Profile, language_of};
 use lockgate_python_re::Flags;
 use lockgate_text::{Buffer, Hints, bytes_outside_unchanged, diff};
@@ -36,27 +34,19 @@ fn buffer(text: &str) -> Buffer {
 
 fn search(lines: usize) -> Edit {
     let needle = Needle::Literal(format!("value_{:07} =", lines / 2));
-    searching(needle, "renamed =".to_owned())
+    edits::searching(needle, "renamed =".to_owned())
 }
 
 fn pattern() -> Edit {
     let needle = Needle::Regex { pattern: r"value_(\d+) = compute".to_owned(), flags: Flags::default() };
-    searching(needle, r"v\1 = calc".to_owned())
+    edits::searching(needle, r"v\1 = calc".to_owned())
 }
 
 fn lines(lines: usize) -> Edit {
-    let at = lines / 2;
-    let new_content = "renamed = 1\n".to_owned();
-    Edit::Lines(vec![LineEdit {
-        start_line: at,
-        end_line: at,
-        new_content,
-        expect: None,
-        names: LineEditNames::Lists,
-    }])
+    edits::lines(lines / 2, lines / 2, "renamed = 1\n")
 }
 
-/// Plans, applies, proves and diffs one edit: the pure part of the line.
+/// Plans, applies, proves and diffs one edit: the pure part of the pipeline.
 fn apply_edit(edit: &Edit, before: &Buffer) -> usize {
     let planned = plan(edit, before, CONTEXT).unwrap();
     let after = before.apply(&planned.plan).unwrap();

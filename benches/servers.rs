@@ -1,7 +1,7 @@
 //! A language server that stays against the command of the same gate, which begins anew each time: both are asked about
 //! the same changes of one file, in turn, in one loop.
 //!
-//! `cargo bench --bench servers -- pyright` (or `basedpyright`, `tsc`); a gate whose programs are not here is passed over.
+//! `cargo bench --bench servers -- pyright` (or `basedpyright`, `tsc`); a gate whose programs are missing is skipped.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -13,10 +13,9 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use lockgate_checks::Isolation;
 use lockgate_checks::{
-    Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Outcome, ResolvedPrograms, SearchPath, Watch,
-    judge,
+    Draft, ExecPermission, GateEnv, GateRuntime, InputLocation, Isolation, Outcome, ResolvedPrograms,
+    SearchPath, Watch, judge,
 };
 use lockgate_policy::{Policy, Profile, language_of};
 use lockgate_text::{Buffer, Hints};

@@ -34,6 +34,9 @@ mod options;
 mod peer;
 #[path = "serving/postgres.rs"]
 mod postgres;
+#[path = "../tests/suite/random.rs"]
+#[expect(dead_code, reason = "the tests draw in more ways than this does")]
+mod random;
 #[path = "serving/reads.rs"]
 mod reads;
 #[path = "serving/report.rs"]

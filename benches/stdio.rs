@@ -4,7 +4,7 @@
 //!     cargo bench --bench stdio -- --long  1,000,000 lines too
 //!
 //! Each size alternates one edit through the server and one plain read, write, fsync and rename of the same bytes, so
-//! that a change of the machine's mood meets both. The plain write is also made with a sync of its folder, which lockgate
+//! that other load of the machine slows both. The plain write is also made with a sync of its folder, which lockgate
 //! does, so that a file that was answered as written is found after a power cut. Processor time is that of the server's
 //! process, the kernel's work for it included.
 #![expect(
@@ -40,7 +40,7 @@ struct Measured {
     ratio: f64,
     ratio_synced: f64,
     processor: Duration,
-    peak: u64,
+    peak: usize,
 }
 
 fn main() {
@@ -55,7 +55,7 @@ fn main() {
     println!("|---|---|---|---|---|---|---|---|---|");
     for &lines in sizes {
         let results = measure(lines);
-        let allowed = 6 * results.bytes as u64 + (32 << 20);
+        let allowed = 6 * results.bytes + (32 << 20);
         println!(
             "| {} | {} KB | {:.2} ms | {:.2} ms | {:.2} | {:.2} | {:.2} ms | {:.1} MiB | {:.0} % |",
             results.lines,
@@ -112,7 +112,6 @@ fn measure(lines: usize) -> Measured {
         synced.push(start.elapsed());
     }
     let processor = (processor_time(server.id()) - before) / u32::try_from(ROUNDS).unwrap();
-    let peak = peak_memory(server.id());
     Measured {
         lines,
         bytes: text.len(),
@@ -121,7 +120,7 @@ fn measure(lines: usize) -> Measured {
         edit: median(edits),
         plain: median(plains),
         processor,
-        peak,
+        peak: server.memory("VmHWM"),
     }
 }
 
@@ -149,12 +148,4 @@ fn processor_time(process: u32) -> Duration {
     let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
     let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
     Duration::from_millis(ticks * 10)
-}
-
-/// The most memory that a process has had, in bytes.
-fn peak_memory(process: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
-    let kib: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
-    kib * 1024
 }

@@ -48,6 +48,7 @@ mod suite {
     mod moved;
     mod parallel;
     mod policy;
+    mod random;
     mod regex_parity;
     mod removed_definitions;
     mod rows;

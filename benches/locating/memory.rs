@@ -39,9 +39,7 @@ fn peak(text: &str, search: &str, replace: &str) -> f64 {
     let mut server = Server::start(root.path(), &[]);
     let arguments = json!({"file_path": "a.py", "search_context": search, "new_content": replace});
     server.call("edit_code", &arguments);
-    let status = fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() * 1024.0
+    server.memory("VmHWM") as f64
 }
 
 /// The time that the threads of a process have run on a processor.

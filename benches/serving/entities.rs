@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::random::Random;
+
 /// What an entity is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -199,23 +201,6 @@ impl Entity {
 /// The version of a text, as lockgate tells it.
 pub fn version(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().chars().take(12).collect()
-}
-
-/// Numbers that are the same in each run.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn roll(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut number = self.0;
-        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        number ^ (number >> 31)
-    }
-
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.roll() % bound as u64) as usize
-    }
 }
 
 const WORDS: [&str; 64] = [

@@ -3,10 +3,11 @@
 use std::rc::Rc;
 use std::time::Instant;
 
-use super::entities::{Entity, Kind, Random};
+use super::entities::{Entity, Kind};
 use super::load::Load;
 use super::options::{Options, Storage};
 use super::peer::{Peer, ProtocolEra};
+use super::random::Random;
 use super::report::{millis, quantile};
 use super::seed;
 use super::servers::{RunDir, token};

@@ -8,9 +8,10 @@ use memchr::memmem;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
-use super::entities::{Entity, Kind, Random, organization, version};
+use super::entities::{Entity, Kind, organization, version};
 use super::options::{Options, Storage};
 use super::peer::{Peer, PeerResponse};
+use super::random::Random;
 use super::report::{CallKind, Record};
 use super::wire::{field, quoted};
 

@@ -1,9 +1,10 @@
 //! The reads of the clients.
 
-use super::entities::{Entity, Kind, Random};
+use super::entities::{Entity, Kind};
 use super::load::Load;
 use super::options::Storage;
 use super::peer::Peer;
+use super::random::Random;
 use super::report::CallKind;
 
 impl Load {

@@ -34,13 +34,13 @@ pub(super) fn workers() -> usize {
 /// Builds a runtime with `workers` worker threads, and the token that a signal cancels.
 ///
 /// Errors: `IO_FAILED` when the process lacks descriptors or threads, and `INTERNAL`.
-pub(super) fn runtime(mut sort: Builder, workers: usize) -> Result<(Runtime, CancellationToken), Error> {
+pub(super) fn runtime(mut builder: Builder, workers: usize) -> Result<(Runtime, CancellationToken), Error> {
     limits::check(workers + BLOCKING_THREADS)?;
     if workers > 0 {
-        sort.worker_threads(workers);
+        builder.worker_threads(workers);
     }
     let cannot = |error| Error::new(Code::Internal, format!("cannot start the runtime: {error}"));
-    let runtime = sort.enable_all().build().map_err(cannot)?;
+    let runtime = builder.enable_all().build().map_err(cannot)?;
     let stop = {
         let _entered = runtime.enter();
         signals::stop_token()?

@@ -76,13 +76,13 @@ fn show(caches: &Caches, format: OutputFormat) -> Result<ExitCode, Error> {
     let size: u64 = all.iter().map(|cached| cached.size).sum();
     let limits = Caches::limits();
     if format == OutputFormat::Json {
-        let json_value = json!({
+        let output = json!({
             "folder": folder.display().to_string(),
             "size": size,
             "limits": { "workspace": limits.workspace, "all": limits.all },
             "caches": all.iter().map(cache_json).collect::<Vec<_>>(),
         });
-        paint::print_bytes(format!("{json_value:#}\n").as_bytes())?;
+        paint::print_json(&output)?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = String::new();
@@ -149,7 +149,7 @@ fn clear(caches: &Caches, selection: &CacheSelection, format: OutputFormat) -> R
             "in_use": listed(&in_use),
             "failed": errors.collect::<Vec<_>>(),
         });
-        paint::print_bytes(format!("{output:#}\n").as_bytes())?;
+        paint::print_json(&output)?;
     } else {
         let mut text = String::new();
         for cached in &removed {

@@ -37,18 +37,14 @@ impl CommandOutcome {
         verbosity: Verbosity,
     ) -> Result<ExitCode, Error> {
         let printed = match format {
-            OutputFormat::Json => paint::print_bytes(format!("{}\n", self.answer(&options).json).as_bytes()),
+            OutputFormat::Json => paint::print_json_line(&self.answer(&options).json),
             OutputFormat::Text if verbosity == Verbosity::Quiet && self.is_success() => Ok(()),
             OutputFormat::Text => self.show(options, verbosity),
         };
-        match printed.map_err(|error| (self.unprinted(&error), error)) {
-            Ok(()) => Ok(self.exit_code()),
-            Err((Some(message), error)) => {
-                paint::print_error(&message);
-                Ok(ExitCode::from(error.code.family().exit_code()))
-            }
-            Err((None, error)) => Err(error),
-        }
+        let Err(error) = printed else { return Ok(self.exit_code()) };
+        let Some(message) = self.unprinted(&error) else { return Err(error) };
+        paint::print_error(&message);
+        Ok(ExitCode::from(error.code.family().exit_code()))
     }
 
     /// Renders the failure to print the report of an edit that was written; `None` if none was.

@@ -25,14 +25,14 @@ impl OutputFormat {
         match self {
             OutputFormat::Text => Err(error),
             OutputFormat::Json => {
-                paint::print_bytes(format!("{}\n", error_json(&error)).as_bytes())?;
+                paint::print_json_line(&error_json(&error))?;
                 Ok(ExitCode::from(error.code.family().exit_code()))
             }
         }
     }
 }
 
-/// Renders the error of a command that has written nothing.
+/// Renders the error that ended a command.
 pub(super) fn error_json(error: &Error) -> Value {
     let mut fields = json!({"success": false, "status": "refused", "code": error.code.name(),
         "message": error.message, "hint": error.next_step()});

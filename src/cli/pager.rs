@@ -6,9 +6,10 @@ use std::process::{Command, Stdio};
 use super::paint;
 use lockgate_error::Error;
 
-/// The pager where the user has not chosen one. Its options, as git sets them: it ends where one screen is enough, keeps
-/// colours, and leaves the text on the screen.
-const DEFAULT_PAGER: (&str, &str) = ("less", "FRX");
+/// The pager if the user has not chosen one.
+const DEFAULT_PAGER: &str = "less";
+/// Its options, as git sets them: it ends if one screen is enough, keeps colours, and leaves the text on the screen.
+const LESS_OPTIONS: &str = "FRX";
 
 /// Prints a text; on a terminal, with the program of `LOCKGATE_PAGER` or `PAGER`, run by the shell as git runs it. An
 /// empty value, `cat`, or a pager that cannot be started prints it directly.
@@ -24,7 +25,7 @@ pub(super) fn page(text: &str) -> Result<(), Error> {
 /// Shows the text with the pager. False if nothing was shown.
 fn show(text: &str) -> bool {
     let chosen = ["LOCKGATE_PAGER", "PAGER"].into_iter().find_map(|name| std::env::var(name).ok());
-    let program = chosen.unwrap_or_else(|| DEFAULT_PAGER.0.to_owned());
+    let program = chosen.unwrap_or_else(|| DEFAULT_PAGER.to_owned());
     if matches!(program.trim(), "" | "cat") {
         return false;
     }
@@ -32,7 +33,7 @@ fn show(text: &str) -> bool {
     // A shell without the program ends with 127 before it reads anything.
     command.args(["-c", &program]).stdin(Stdio::piped());
     if std::env::var_os("LESS").is_none() {
-        command.env("LESS", DEFAULT_PAGER.1);
+        command.env("LESS", LESS_OPTIONS);
     }
     let Ok(mut child) = command.spawn() else { return false };
     let Some(mut input) = child.stdin.take() else { return false };

@@ -99,6 +99,11 @@ pub(super) fn print_json(value: &serde_json::Value) -> Result<(), Error> {
     print_bytes(format!("{value:#}\n").as_bytes())
 }
 
+/// Prints a JSON value on one line.
+pub(super) fn print_json_line(value: &serde_json::Value) -> Result<(), Error> {
+    print_bytes(format!("{value}\n").as_bytes())
+}
+
 /// Prints bytes unchanged to standard output, for programs.
 pub(super) fn print_bytes(text: &[u8]) -> Result<(), Error> {
     let mut out = io::stdout();

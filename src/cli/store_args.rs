@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::roots::{CommandRoots, Roots};
 use lockgate_checks::adopt_orphans;
-use lockgate_engine::{EntityDatabase, Opening, Tenant, TrustOverride, Workspace};
+use lockgate_engine::{EntityDatabase, Tenant, TrustOverride, Workspace};
 use lockgate_error::{Code, Error};
 use lockgate_mcp::selection::Selection;
 use lockgate_mcp::toolset::Toolset;
@@ -23,16 +23,6 @@ pub(super) struct StoreLocation {
     /// Database of stored content: sqlite:PATH or postgres://... [default: that of LOCKGATE_STORE, else one of the user's own]
     #[arg(long, value_name = "URL")]
     store: Option<Url>,
-}
-
-/// The database of entities and the reachable organisation.
-#[derive(Debug, clap::Args)]
-pub(super) struct EntityArgs {
-    #[command(flatten)]
-    store: StoreLocation,
-    /// Organisation whose stored content can be reached, in addition to global content
-    #[arg(long, value_name = "ID")]
-    organization: Option<String>,
 }
 
 /// The URL of a database, which may contain a password.
@@ -51,51 +41,47 @@ impl From<String> for Url {
     }
 }
 
-/// The roots and the entity database of a command.
+/// The roots of a command, its database of entities, and the organisation whose entities it reaches.
 #[derive(Debug, clap::Args)]
 pub(super) struct CommandWorkspace {
     #[command(flatten)]
     roots: Roots,
     #[command(flatten)]
-    stored: EntityArgs,
+    store: StoreLocation,
+    /// Organisation whose stored content can be reached, in addition to global content
+    #[arg(long, value_name = "ID")]
+    organization: Option<String>,
 }
 
 impl CommandWorkspace {
     /// Opens the workspace.
     ///
-    /// Errors: those of the roots and of [`EntityArgs::apply`].
+    /// Errors: those of the roots; `INVALID_INPUT` for an invalid database URL, a password in the arguments, or an
+    /// invalid organisation.
     pub(super) fn open(&self, trust_override: TrustOverride) -> Result<Arc<Workspace>, Error> {
         // This process starts only gate programs.
         adopt_orphans();
         let CommandRoots { roots, base } = self.roots.resolve()?;
-        self.stored.apply(Workspace::at(&roots).with_base(base).with_trust_override(trust_override))?.open()
+        let mut opening = Workspace::at(&roots).with_base(base).with_trust_override(trust_override);
+        if let Some(database) = self.store.database()? {
+            opening = opening.with_database(database);
+        }
+        if let Some(organization) = &self.organization {
+            if !is_id(organization) {
+                let message = "an organisation must have 1 to 128 bytes and no control characters";
+                return Err(Error::new(Code::InvalidInput, message).field("--organization"));
+            }
+            opening = opening.with_tenant(Tenant::Organization(organization.clone()));
+        }
+        opening.open()
     }
 
     /// Returns the default toolsets; those for entities are included if a database or organisation is given.
     pub(super) fn default_selection(&self) -> Selection {
-        let EntityArgs { store, organization } = &self.stored;
-        match (&store.store, organization, url_from_env()) {
+        match (&self.store.store, &self.organization, url_from_env()) {
             (None, None, None) => Selection::default(),
             _ => Selection::default().with(Toolset::Content),
         }
-    }
-}
-
-impl EntityArgs {
-    /// Adds the database and the organisation to the options of a workspace.
-    ///
-    /// Errors: `INVALID_INPUT` for an invalid database URL, a password in the arguments, or an invalid organisation.
-    pub(super) fn apply<'a>(&self, opening: Opening<'a>) -> Result<Opening<'a>, Error> {
-        let opening = match self.store.database()? {
-            Some(database) => opening.with_database(database),
-            None => opening,
-        };
-        let Some(organization) = &self.organization else { return Ok(opening) };
-        if !is_id(organization) {
-            let message = "an organisation must have 1 to 128 bytes and no control characters";
-            return Err(Error::new(Code::InvalidInput, message).field("--organization"));
-        }
-        Ok(opening.with_tenant(Tenant::Organization(organization.clone())))
     }
 }
 

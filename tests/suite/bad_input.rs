@@ -6,7 +6,7 @@ mod protected;
 
 use serde_json::{Value, json};
 
-use fixture::{Fixture, MEMORY, peak_memory};
+use fixture::{Fixture, MEMORY};
 
 /// A line edit of these lines.
 fn range(start: Value, end: Value) -> Value {
@@ -206,7 +206,7 @@ fn lines_that_are_no_messages() {
         )
     };
     fixture.refuse_line("100 MB of JSON", call(8_001, &"a".repeat(100_000_000)).as_bytes(), Some(8_001));
-    let peak = peak_memory(fixture.server.id());
+    let peak = fixture.server.memory("VmHWM");
     assert!(peak < MEMORY, "100 MB of JSON took {} MiB", peak >> 20);
     fixture.refuse_line("no JSON", b"hello", None);
     fixture.refuse_line("an open brace", b"{", None);

@@ -155,6 +155,21 @@ fn a_renamed_file_is_what_it_was() {
 }
 
 #[test]
+fn a_deleted_file_is_renamed_to_one_file_only() {
+    let fixture = project();
+    commit(&fixture, &[("a.py", BAD), ("d/b.py", BAD)]);
+    fs::remove_file(fixture.at("root/a.py")).unwrap();
+    fs::remove_file(fixture.at("root/d/b.py")).unwrap();
+    write(&fixture, &[("copy.py", BAD), ("e/a.py", BAD), ("more.py", BAD)]);
+    let answer = json(&fixture, &[], 1);
+    let from = |file: &Value| (file["path"].clone(), file["from"].clone());
+    let renamed = answer["files"].as_array().unwrap().iter().map(from);
+    let expected = [("copy.py", "d/b.py".into()), ("e/a.py", "a.py".into()), ("more.py", Value::Null)];
+    assert_eq!(renamed.collect::<Vec<_>>(), expected.map(|(path, from)| (Value::from(path), from)));
+    assert_eq!(finding_texts(&answer), ["more.py"]);
+}
+
+#[test]
 fn paths_are_files_and_folders_and_ignore_files_hold() {
     let fixture = project();
     let ignore = ("root/.gitignore", "build/\n*.tmp.py\n");
@@ -335,6 +350,13 @@ fn links_to_deleted_and_renamed_files_are_found() {
     // Pages that follow the change are not reported.
     write(&fixture, &[("page.md", &page.replace("guide.md", "manual.md").replace("![logo](logo.png)", ""))]);
     assert_eq!(dead(&json(&fixture, &[], 0)).len(), 2);
+    // A link to such a file that is new as well is reported once.
+    let other = "# Other\n\n[logo](../logo.png)\n";
+    write(&fixture, &[("docs/other.md", &format!("{other}\n[guide](guide.md)\n"))]);
+    let mut found = dead(&json(&fixture, &[], 1));
+    found.retain(|found| found.starts_with("docs/other.md:5"));
+    assert_eq!(found, ["docs/other.md:5 error the link leads to docs/guide.md, which does not exist"]);
+    write(&fixture, &[("docs/other.md", other)]);
     // The gate decides: without it, nothing is searched or judged.
     write(&fixture, &[("quality.yaml", "quality_gates: { markdown: [{ tool: syntax }] }\n")]);
     let answer = json(&fixture, &[], 0);

@@ -33,8 +33,7 @@ fn call(root: &Path, arguments: &[&str]) -> Outcome {
 }
 
 fn call_with(root: &Path, arguments: &[&str], input: &str) -> Outcome {
-    let arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-    run(&arguments, root, input)
+    run(arguments, root, input)
 }
 
 /// An answer without what differs from run to run.
@@ -184,9 +183,16 @@ fn content_may_come_from_standard_input() {
 #[test]
 fn a_request_that_cannot_be_read_is_refused() {
     let root = project();
-    for (input, message) in
-        [("[1]", "not a JSON object"), ("{\"path\": ", "not a JSON object"), ("{\"pth\": \"a\"}", "pth")]
-    {
+    for (input, message) in [
+        ("[1]", "not a JSON object"),
+        ("{\"path\": ", "not a JSON object"),
+        ("{\"pth\": \"a\"}", "pth"),
+        ("{\"path\": \"a\", \"content\": \"\", \"p\\u0061th\": \"b\"}", "duplicate key `path`"),
+        (
+            "{\"edits\": [{\"path\": \"a\", \"content\": \"x\", \"content\": \"\"}]}",
+            "duplicate key `content`",
+        ),
+    ] {
         let output = call_with(root.path(), &["edit", "--file", "-"], input);
         assert_eq!(output.exit, 2, "{input}");
         assert!(
@@ -194,6 +200,9 @@ fn a_request_that_cannot_be_read_is_refused() {
             "{}",
             output.stderr
         );
+    }
+    for name in ["a", "b"] {
+        assert!(!root.path().join(name).exists(), "{name} was written");
     }
     let output = call(root.path(), &["edit", "--file", "none.json"]);
     assert_eq!((output.exit, output.stderr.contains("none.json")), (2, true), "{}", output.stderr);

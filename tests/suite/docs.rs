@@ -62,7 +62,7 @@ fn the_picture_in_the_readme_is_real() {
     fs::write(root.path().join("stock.py"), before).unwrap();
     let words =
         ["edit", "--path", "stock.py", "--lines", "3-3", "--new-content", "raise ValueError(\"not enough\")"];
-    let transcript = wire::run(&words.map(str::to_owned), root.path(), "").stdout;
+    let transcript = wire::run(&words, root.path(), "").stdout;
     let command =
         "$ lockgate edit --path stock.py --lines 3-3 --new-content 'raise ValueError(\"not enough\")'";
     let again = "draw it again: docs/images/refused.py LOCKGATE";

@@ -8,14 +8,11 @@ mod offline;
 mod packages;
 mod samples;
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-
 use lockgate_policy::Catalogue;
 use serde_json::Value;
 
-use super::trust::fixture::{Fixture, outcome};
-use super::wire::{Outcome, lockgate};
+use super::trust::fixture::Fixture;
+use super::wire::{Outcome, lockgate, outcome};
 
 /// The exit codes of a gate that does not do as it should, and of a request that cannot be carried out.
 const ILL: i32 = 1;
@@ -59,7 +56,7 @@ fn fixture(program: &str) -> Fixture {
 
 fn executable(fixture: &Fixture, path: &str, text: &str) {
     fixture.write(path, text);
-    fs::set_permissions(fixture.at(path), fs::Permissions::from_mode(0o755)).unwrap();
+    fixture.executable(path);
 }
 
 #[track_caller]
@@ -151,6 +148,9 @@ fn a_gate_is_shown_with_all_there_is_to_know() {
     let unproven = DEFINED.replace("canary: ", "# ");
     fixture.write("root/quality.yaml", &unproven);
     assert!(gates(&fixture, &["show", "it"], 0).stdout.contains("canary    none, so the gate is unproven"));
+    fixture.write("root/quality.yaml", &DEFINED.replace("about: Finds what is bad.", "about: ''"));
+    let title = gates(&fixture, &["show", "it"], 0).stdout.lines().next().map(str::to_owned);
+    assert_eq!(title.as_deref(), Some("it"));
     assert!(fixture.ran().is_empty());
 }
 

@@ -3,6 +3,7 @@
 mod undo;
 mod versions;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use lockgate_checks::Watch;
@@ -28,10 +29,22 @@ impl Fixture {
             std::fs::create_dir_all(dir.path().join("root")).unwrap();
             std::fs::write(dir.path().join("root").join(name), text).unwrap();
         }
+        Fixture::over(dir)
+    }
+
+    fn over(dir: TempDir) -> Fixture {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let workspace =
             Workspace::open_with_state_dir(&[dir.path().join("root")], &dir.path().join("own")).unwrap();
         Fixture { dir, workspace, runtime }
+    }
+
+    /// As another process would find it, after this change to the folder.
+    fn again(self, change: impl FnOnce(&Path)) -> Fixture {
+        let Fixture { dir, workspace, runtime } = self;
+        drop((workspace, runtime));
+        change(dir.path());
+        Fixture::over(dir)
     }
 
     fn text(&self, path: &str) -> String {

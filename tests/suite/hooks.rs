@@ -58,8 +58,7 @@ impl Project {
     }
 
     fn call(&self, arguments: &[&str], input: &str) -> Outcome {
-        let arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        run_for(&self.user(), &arguments, &self.root(), input)
+        run_for(&self.user(), arguments, &self.root(), input)
     }
 
     /// Sends an event; gives the JSON of the answer, `null` for none. The exit code must be 0.

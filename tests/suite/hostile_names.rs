@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::trust::fixture::{Fixture, outcome};
-use super::wire::{Answer, Server};
+use super::trust::fixture::Fixture;
+use super::wire::{Answer, Server, outcome};
 use names::{LEGAL, SHAPES, UNSEEMLY};
 
 mod names;

@@ -117,7 +117,7 @@ impl Lab {
         let mut server = Server::start(root.path(), &[]);
         let small = json!({"path": "small.py", "content": "a = 1\n"});
         assert_eq!(server.call("safe_edit_file", &small).status(), "written");
-        let [idle, idle_with_file] = ["RssAnon:", "VmRSS:"].map(|name| status(server.id(), name));
+        let [idle, idle_with_file] = ["RssAnon", "VmRSS"].map(|name| server.memory(name));
         Lab { root, server, idle, idle_with_file }
     }
 
@@ -131,9 +131,9 @@ impl Lab {
         let peak = Peak::read(self.server.id());
         let answer = self.server.call("safe_edit_file", edit);
         let peak = peak.end().saturating_sub(self.idle);
-        let peak = peak.max(status(self.server.id(), "VmHWM:").saturating_sub(self.idle_with_file));
+        let peak = peak.max(self.server.memory("VmHWM").saturating_sub(self.idle_with_file));
         std::thread::sleep(Duration::from_millis(100));
-        let left = status(self.server.id(), "RssAnon:");
+        let left = self.server.memory("RssAnon");
         (answer, peak, left.saturating_sub(self.idle))
     }
 }
@@ -197,13 +197,6 @@ impl Peak {
         self.ended.store(true, Ordering::Relaxed);
         self.thread.join().unwrap()
     }
-}
-
-/// A figure of a process, in bytes.
-fn status(process: u32, name: &str) -> usize {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let line = status.lines().find(|line| line.starts_with(name)).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1024
 }
 
 fn syntax(answer: &Answer) -> (String, String) {
@@ -542,7 +535,7 @@ fn ordinary_sources() {
         } else {
             answer
         };
-        let peak = status(lab.server.id(), "VmHWM:").saturating_sub(lab.idle);
+        let peak = lab.server.memory("VmHWM").saturating_sub(lab.idle);
         let (outcome, why) = syntax(&answer);
         println!(
             "| `{path}` | {:.1} | {} | {} % | {outcome} {why} |",

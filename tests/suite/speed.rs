@@ -72,12 +72,7 @@ fn an_edit_holds_the_file_twice_at_most() {
     let mut server = Server::start(root.path(), &[]);
     let edit = json!({"path": "large.txt", "search": "value_0100000 =", "replace": "renamed ="});
     assert_eq!(server.call("safe_edit_file", &edit).status(), "written");
-    let status = fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
-    let bytes = |name: &str| -> usize {
-        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1024
-    };
-    let peak = bytes("VmHWM:") - bytes("RssFile:");
+    let peak = server.memory("VmHWM") - server.memory("RssFile");
     let most = 2 * text.len() + (16 << 20);
     assert!(peak <= most, "{peak} bytes at the peak, {most} are promised");
 }

@@ -15,12 +15,19 @@ use lockgate_policy::Publishing;
 use lockgate_store::{Content, ExpectedContent, FileLocation, FileSnapshot, FileWrite, Files, PublishedFile};
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::files::write_all;
 
 const LIMIT: u64 = 10 << 20;
+
+/// Owner rw, user 12345 r, group r, mask r.
+const ACL: [u8; 44] = [
+    2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 4, 0, 57, 48, 0, 0, 4, 0, 4, 0, 255, 255, 255, 255, 16,
+    0, 4, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255,
+];
 
 /// A root with files in it.
 struct Fixture {
@@ -118,6 +125,10 @@ fn remove(files: &Files, path: &str) -> Result<PublishedFile, Error> {
     let write = FileWrite::new(&place, before, None);
     let published = files.publish(&[write], Publishing::default(), None)?;
     Ok(published.files.into_iter().next().unwrap())
+}
+
+fn chmod(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
 fn collect(top: &Path, dir: &Path, paths: &mut Vec<String>) {

@@ -46,8 +46,7 @@ impl Fixture {
     }
 
     fn run_with(&self, folder: &Path, arguments: &[&str], input: &str) -> Outcome {
-        let arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        run_for(&self.path("user"), &arguments, folder, input)
+        run_for(&self.path("user"), arguments, folder, input)
     }
 
     /// The exit code of a command, and its answer.

@@ -10,7 +10,8 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use super::store::not_run;
-use fixture::{Fixture, outcome};
+use super::wire::outcome;
+use fixture::Fixture;
 
 /// The exit code of what is not trusted.
 const WITHHELD: i32 = 8;

@@ -47,8 +47,7 @@ impl Upgraded {
     }
 
     fn call(&self, arguments: &[&str]) -> Outcome {
-        let arguments: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
-        run_for(self.user.path(), &arguments, &self.root, "")
+        run_for(self.user.path(), arguments, &self.root, "")
     }
 
     fn text(&self, name: &str) -> String {

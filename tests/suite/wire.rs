@@ -2,10 +2,10 @@
 //!
 //! Invariant: a server never sees the state, the home or the settings of the person who runs the tests.
 
-use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::ffi::{OsStr, OsString};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -80,7 +80,7 @@ pub fn lockgate(private: &Path) -> Command {
 }
 
 /// Has a command that runs the binary serve one call, and gives what the process wrote until it ended.
-pub fn serve_once(mut command: Command, tool: &str, arguments: &Value) -> std::process::Output {
+pub fn serve_once(mut command: Command, tool: &str, arguments: &Value) -> Output {
     let messages = [
         json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18",
             "capabilities": {}, "clientInfo": {"name": "suite", "version": "1"}}}),
@@ -238,6 +238,13 @@ impl Server {
         self.child.id()
     }
 
+    /// A figure of the memory of the process, such as `VmHWM`, in bytes.
+    pub fn memory(&self, name: &str) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
+    }
+
     fn last_words(&self) -> String {
         let text = std::fs::read_to_string(self.errors.path()).unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();
@@ -274,12 +281,12 @@ pub struct Outcome {
 }
 
 /// Runs the command line to its end with this standard input, for a user of whom nothing is known yet.
-pub fn run(arguments: &[String], root: &Path, input: &str) -> Outcome {
+pub fn run(arguments: &[impl AsRef<OsStr>], root: &Path, input: &str) -> Outcome {
     run_for(tempfile::tempdir().unwrap().path(), arguments, root, input)
 }
 
 /// The same for a user whose own folders are under `user`.
-pub fn run_for(user: &Path, arguments: &[String], root: &Path, input: &str) -> Outcome {
+pub fn run_for(user: &Path, arguments: &[impl AsRef<OsStr>], root: &Path, input: &str) -> Outcome {
     let mut child = lockgate(user)
         .args(arguments)
         .current_dir(root)
@@ -289,19 +296,19 @@ pub fn run_for(user: &Path, arguments: &[String], root: &Path, input: &str) -> O
         .spawn()
         .expect("the binary starts");
     let mut stdin = child.stdin.take().unwrap();
-    let mut errors = child.stderr.take().unwrap();
     let input = input.to_owned();
     let feeding = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
-    let reading = std::thread::spawn(move || {
-        let mut text = String::new();
-        errors.read_to_string(&mut text).map(|_| text).unwrap_or_default()
-    });
     let output = child.wait_with_output().unwrap();
     feeding.join().unwrap().ok();
+    outcome(&output)
+}
+
+/// The outcome of a process that has ended.
+pub fn outcome(output: &Output) -> Outcome {
     Outcome {
         exit: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: reading.join().unwrap(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
 }
 

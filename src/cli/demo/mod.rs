@@ -37,37 +37,32 @@ pub(super) struct DemoArgs {
 ///
 /// Errors: `INTERNAL` when a result differs from the answer, `IO_FAILED` when the folder cannot be created.
 pub(super) fn run(args: DemoArgs) -> Result<ExitCode, Error> {
-    let afterwards = if args.keep { Cleanup::Keep } else { Cleanup::Remove };
-    let project = DemoProject::create(afterwards)?;
+    let cleanup = if args.keep { Cleanup::Keep } else { Cleanup::Remove };
+    let project = DemoProject::create(cleanup)?;
     paint::print(&opening(&project))?;
-    let own = project.state_folder();
-    let apart = match afterwards {
-        Cleanup::Remove => Some(own.as_path()),
-        Cleanup::Keep => None,
-    };
-    let mut client = DemoClient::start(project.root(), apart)?;
-    let stops = steps();
+    let mut client = DemoClient::start(project.root(), project.state_folder().as_deref())?;
+    let steps = steps();
     let mut wrong = 0;
-    for (index, stop) in stops.iter().enumerate() {
-        paint::print(&heading(stop, index + 1, stops.len()))?;
-        wrong += usize::from(!run_step(&mut client, &project, stop)?);
+    for (index, step) in steps.iter().enumerate() {
+        paint::print(&heading(step, index + 1, steps.len()))?;
+        wrong += usize::from(!run_step(&mut client, &project, step)?);
     }
     drop(client);
     if wrong > 0 {
-        return Err(Error::new(Code::Internal, format!("{wrong} of {} steps failed", stops.len())));
+        return Err(Error::new(Code::Internal, format!("{wrong} of {} steps failed", steps.len())));
     }
-    paint::print(&closing(&project, afterwards))?;
+    paint::print(&closing(&project, cleanup))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Makes the call of a step, prints the answer, and returns true if the disk agrees with it.
-fn run_step(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> Result<bool, Error> {
+fn run_step(client: &mut DemoClient, project: &DemoProject, step: &DemoStep) -> Result<bool, Error> {
     let mut paths: Vec<&str> = DemoProject::files().collect();
-    paths.push(stop.path());
+    paths.push(step.path());
     let read = |path: &str| Ok((path.to_owned(), project.bytes(path)?));
     let before: BTreeMap<String, Option<Vec<u8>>> =
         paths.into_iter().filter(|path| !path.is_empty()).map(read).collect::<Result<_, Error>>()?;
-    let answer = client.call(stop.tool, &stop.arguments)?;
+    let answer = client.call(step.tool, &step.arguments)?;
     let (text, files) = match answer.get("files") {
         Some(_) => {
             let batch: BatchResponse = parse(answer)?;
@@ -76,14 +71,14 @@ fn run_step(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> 
         None => {
             let edit: EditResponse = parse(answer)?;
             let excerpts = edit.diff.as_deref().map(Excerpt::of_diff).unwrap_or_default();
-            (show::edit(&edit, &excerpts, Verbosity::Normal), vec![(stop.path().to_owned(), edit)])
+            (show::edit(&edit, &excerpts, Verbosity::Normal), vec![(step.path().to_owned(), edit)])
         }
     };
     paint::print(&text)?;
     let is_unavailable = |gate: &&str| {
         files.iter().filter_map(|(_, file)| file.gate(gate)).any(|run| run.outcome == "unavailable")
     };
-    let lacking = stop.gate.filter(is_unavailable);
+    let lacking = step.gate.filter(is_unavailable);
     if let Some(gate) = lacking {
         paint::print(&labelled(
             WARNING,
@@ -91,7 +86,7 @@ fn run_step(client: &mut DemoClient, project: &DemoProject, stop: &DemoStep) -> 
             format!("this machine has no {gate}, so it did not check the edit"),
         ))?;
     }
-    let expected = if lacking.is_some() { DemoOutcome::Written } else { stop.outcome };
+    let expected = if lacking.is_some() { DemoOutcome::Written } else { step.outcome };
     let mut success = true;
     for (path, file) in files {
         let old = before.get(&path).and_then(Option::as_deref);
@@ -133,13 +128,13 @@ fn opening(project: &DemoProject) -> String {
     )
 }
 
-fn heading(stop: &DemoStep, number: usize, of: usize) -> String {
+fn heading(step: &DemoStep, number: usize, of: usize) -> String {
     let mut text =
-        format!("\n{}\n{}\n", paint(TITLE, format!("{number} of {of}: {}", stop.title)), stop.about);
-    if stop.tool != safe_edit_file::TOOL.name {
-        text += &format!("  {} {}\n", paint(LABEL, "tool"), stop.tool);
+        format!("\n{}\n{}\n", paint(TITLE, format!("{number} of {of}: {}", step.title)), step.about);
+    if step.tool != safe_edit_file::TOOL.name {
+        text += &format!("  {} {}\n", paint(LABEL, "tool"), step.tool);
     }
-    if let Value::Object(arguments) = &stop.arguments {
+    if let Value::Object(arguments) = &step.arguments {
         for (name, value) in arguments {
             argument(&mut text, name, value);
         }
@@ -173,8 +168,8 @@ fn argument(text: &mut String, name: &str, value: &Value) {
     }
 }
 
-fn closing(project: &DemoProject, afterwards: Cleanup) -> String {
-    let folder = match afterwards {
+fn closing(project: &DemoProject, cleanup: Cleanup) -> String {
+    let folder = match cleanup {
         Cleanup::Keep => format!("The project stays in {}", project.root().display()),
         Cleanup::Remove => "The project's folder is removed (`lockgate demo --keep` keeps it)".to_owned(),
     };

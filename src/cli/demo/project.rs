@@ -42,9 +42,9 @@ impl DemoProject {
     /// Creates the project in a new temporary folder.
     ///
     /// Errors: `IO_FAILED`.
-    pub(super) fn create(afterwards: Cleanup) -> Result<DemoProject, Error> {
+    pub(super) fn create(cleanup: Cleanup) -> Result<DemoProject, Error> {
         let root = new_folder().map_err(|error| failed("make a temporary folder", &error))?;
-        let project = DemoProject { root, cleanup: afterwards };
+        let project = DemoProject { root, cleanup };
         for (path, text) in FILES {
             project.write(path, text).map_err(|error| failed(&format!("write {path}"), &error))?;
         }
@@ -72,6 +72,14 @@ impl DemoProject {
         }
     }
 
+    /// Returns the state folder of its server, if the project is removed afterwards.
+    pub(super) fn state_folder(&self) -> Option<PathBuf> {
+        match self.cleanup {
+            Cleanup::Keep => None,
+            Cleanup::Remove => Some(self.root.with_extension("own")),
+        }
+    }
+
     fn write(&self, path: &str, text: &str) -> io::Result<()> {
         let file = self.root.join(path);
         if let Some(folder) = file.parent() {
@@ -81,22 +89,12 @@ impl DemoProject {
     }
 }
 
-impl DemoProject {
-    /// Returns the state folder for a project that is removed afterwards.
-    pub(super) fn state_folder(&self) -> PathBuf {
-        self.root.with_extension("own")
-    }
-}
-
 impl Drop for DemoProject {
     fn drop(&mut self) {
-        match self.cleanup {
-            Cleanup::Keep => {}
-            // Errors cannot be reported here; the folder lies where the system cleans up.
-            Cleanup::Remove => {
-                drop(fs::remove_dir_all(&self.root));
-                drop(fs::remove_dir_all(self.state_folder()));
-            }
+        if let Some(own) = self.state_folder() {
+            // Errors cannot be reported here; the folders lie where the system cleans up.
+            drop(fs::remove_dir_all(&self.root));
+            drop(fs::remove_dir_all(own));
         }
     }
 }

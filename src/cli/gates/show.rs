@@ -17,7 +17,8 @@ use lockgate_policy::{
 
 /// Renders the details of a gate as text.
 pub(super) fn text(gate_list: &GateList, gate: &Arc<Gate>) -> String {
-    let mut text = format!("{} {}\n", paint(TITLE, visible(&gate.name)), visible(&gate.about));
+    let title = format!("{} {}", paint(TITLE, visible(&gate.name)), visible(&gate.about));
+    let mut text = format!("{}\n", title.trim_end());
     let mut say = |label: &str, value: String| text += &labelled(LABEL, label, visible(&value));
     say("languages", language_names(gate).join(", "));
     say("kind", format!("{}, {}", kind(gate), role(gate.role)));

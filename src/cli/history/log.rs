@@ -81,13 +81,11 @@ fn log(args: LogArgs) -> Result<ExitCode, Error> {
     let opened = place.open(TrustOverride::default());
     work(opened, |workspace, watch| async move {
         let mut entries = edits(&workspace, target.clone(), number, since).await?;
-        let complete = entries.len() <= number;
+        let truncated = (entries.len() > number).then_some(true);
         if format == OutputFormat::Json {
             let options =
                 ResponseOptions { limit: usize::MAX, forms: Forms::Json, ..ResponseOptions::default() };
-            return paint::print_bytes(
-                format!("{}\n", answer::history(&entries, number, &options).json).as_bytes(),
-            );
+            return paint::print_json_line(&answer::history(&entries, number, &options).json);
         }
         let known = entries.iter().map(|entry| entry.id).collect();
         entries.truncate(number);
@@ -95,8 +93,7 @@ fn log(args: LogArgs) -> Result<ExitCode, Error> {
             return follow_edits(&workspace, target, entries, known, style, &watch).await;
         }
         let edits = records(&workspace, entries, style).await?;
-        let list = HistoryResponse { edits, truncated: (!complete).then_some(true) };
-        pager::page(&list::list(&list, style))
+        pager::page(&list::list(&HistoryResponse { edits, truncated }, style))
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::ArgAction;
+use serde_json::json;
 
 use super::list;
 use crate::cli::async_work::work;
@@ -44,10 +45,7 @@ fn show(args: ShowArgs) -> Result<ExitCode, Error> {
     })?;
     let record = answer::record_with_diffs(&found);
     match format {
-        OutputFormat::Json => {
-            let json = serde_json::to_string(&record).unwrap_or_default();
-            paint::print_bytes(format!("{json}\n").as_bytes())?;
-        }
+        OutputFormat::Json => paint::print_json_line(&json!(record))?,
         OutputFormat::Text => pager::page(&list::full(&record))?,
     }
     Ok(ExitCode::SUCCESS)

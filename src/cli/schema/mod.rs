@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::paint;
 use super::serve::ToolsetChoice;
-use lockgate_error::{Code, Error};
+use lockgate_error::Error;
 use lockgate_mcp::rpc;
 use lockgate_mcp::selection::EntityStorage;
 
@@ -41,9 +41,6 @@ pub(super) fn run(args: SchemaArgs) -> Result<ExitCode, Error> {
         }
         SchemaTopic::Policy => policy::schema(),
     };
-    let mut text = serde_json::to_string_pretty(&schema)
-        .map_err(|error| Error::new(Code::Internal, format!("the schemas cannot be written: {error}")))?;
-    text.push('\n');
-    paint::print_bytes(text.as_bytes())?;
+    paint::print_json(&schema)?;
     Ok(ExitCode::SUCCESS)
 }

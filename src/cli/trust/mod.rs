@@ -96,21 +96,15 @@ fn trust(workspace: &Workspace, path: &str, consent: Consent) -> Result<ExitCode
     let shown = anstream::adapter::strip_str(&shown).to_string();
     let count = commands.programs.iter().count();
     let text = visible(commands.describe());
-    let is_needed = needs_trust(&policy, &commands);
-    if !is_needed {
-        paint::print(&labelled(
-            DONE,
-            "trusted",
-            format!("{text} runs no commands and does not loosen hooks, so there is nothing to trust"),
-        ))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if workspace.missing_trust(&commands).is_none() {
-        paint::print(&labelled(
-            DONE,
-            "trusted",
-            format!("{text} is already trusted, and nothing has changed"),
-        ))?;
+    let nothing_to_do = if !needs_trust(&policy, &commands) {
+        Some("runs no commands and does not loosen hooks, so there is nothing to trust")
+    } else if workspace.missing_trust(&commands).is_none() {
+        Some("is already trusted, and nothing has changed")
+    } else {
+        None
+    };
+    if let Some(why) = nothing_to_do {
+        paint::print(&labelled(DONE, "trusted", format!("{text} {why}")))?;
         return Ok(ExitCode::SUCCESS);
     }
     if let Some((diff, at)) = workspace.trust_changes(&commands, &shown) {
@@ -159,10 +153,7 @@ fn status(workspace: &Workspace, path: &str, format: OutputFormat) -> Result<Exi
     let (policy, commands) = workspace.commands(path)?;
     let why = if needs_trust(&policy, &commands) { workspace.missing_trust(&commands) } else { None };
     match format {
-        OutputFormat::Json => {
-            let value = render::json(&policy, &commands, why.as_deref());
-            paint::print_bytes(format!("{value:#}\n").as_bytes())?;
-        }
+        OutputFormat::Json => paint::print_json(&render::json(&policy, &commands, why.as_deref()))?,
         OutputFormat::Text => paint::print(&match &why {
             None => labelled(DONE, "trusted", visible(commands.describe())),
             Some(why) => {

@@ -16,7 +16,7 @@ use crate::suite::wire::Server;
 const QUICKLY: Duration = Duration::from_secs(2);
 
 /// The most memory that a line which is thrown away may take, in bytes.
-pub const MEMORY: u64 = 256 << 20;
+pub const MEMORY: usize = 256 << 20;
 
 /// A server, its root, and everything that stands in and beside it.
 pub struct Fixture {
@@ -156,11 +156,4 @@ fn tree_state(folder: &Path) -> TreeState {
         }
     }
     stand
-}
-
-/// The most memory that a process has held, in bytes.
-pub fn peak_memory(process: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
 }

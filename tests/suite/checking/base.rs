@@ -224,6 +224,16 @@ fn a_text_that_the_repository_keeps_elsewhere_is_passed_over() {
 }
 
 #[test]
+fn a_repository_with_sha256_hashes_is_rejected_with_what_works() {
+    let fixture = project();
+    fs::remove_dir_all(fixture.at("root/.git")).unwrap();
+    git(&fixture, "root", &["init", "-q", "--object-format=sha256"]);
+    commit(&fixture, &[("a.py", GOOD)]);
+    let refused = check(&fixture, &[], 2).stderr;
+    assert!(refused.contains("only repositories with SHA-1 hashes"), "{refused}");
+}
+
+#[test]
 fn objects_from_outside_of_the_repository_are_refused() {
     let fixture = history();
     git(&fixture, "outside", &["clone", "-q", "--shared", fixture.root().to_str().unwrap(), "clone"]);

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::super::mcp::installed;
-use super::super::trust::fixture::{Fixture, outcome};
-use super::super::wire::Outcome;
+use super::super::trust::fixture::Fixture;
+use super::super::wire::{Outcome, outcome};
 use super::{BAD, GOOD, commit, git, git_command, project, write};
 
 fn ours(path: &str) -> PathBuf {

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde_json::Value;
 
-use super::super::trust::fixture::outcome;
+use super::super::wire::outcome;
 use super::{BAD, GOOD, check, commit, finding_texts, git_command, json, project, write};
 
 /// A program of the repository's that writes down that it ran.

@@ -6,7 +6,8 @@ use std::process::Stdio;
 
 use serde_json::{Value, json as value};
 
-use super::super::trust::fixture::{Fixture, outcome};
+use super::super::trust::fixture::Fixture;
+use super::super::wire::outcome;
 use super::{BAD, GOOD, check, finding_texts, json};
 
 fn fixture() -> Fixture {

@@ -21,8 +21,7 @@ fn history() -> (TempDir, TempDir) {
 }
 
 fn for_user(user: &TempDir, root: &Path, arguments: &[&str]) -> Outcome {
-    let arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-    run_for(user.path(), &arguments, root, "")
+    run_for(user.path(), arguments, root, "")
 }
 
 #[test]

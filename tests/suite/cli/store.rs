@@ -24,8 +24,7 @@ impl Fixture {
 
     #[track_caller]
     fn run(&self, arguments: &[&str], exit: i32) -> Outcome {
-        let arguments: Vec<String> = arguments.iter().map(|&word| word.to_owned()).collect();
-        let outcome = run_for(self.home.path(), &arguments, self.folder.path(), "");
+        let outcome = run_for(self.home.path(), arguments, self.folder.path(), "");
         assert_eq!(outcome.exit, exit, "{arguments:?}: {}{}", outcome.stdout, outcome.stderr);
         outcome
     }
@@ -181,6 +180,25 @@ fn an_export_writes_into_a_new_folder_only() {
         fixture.run(&["store", "import", "empty"], 0).stdout,
         "imported  the folder has nothing to import\n"
     );
+}
+
+#[test]
+fn a_rejection_of_every_command_is_json_on_request() {
+    let fixture = Fixture::new();
+    for (arguments, exit, code) in [
+        (&["store", "import", "none"][..], 3, "FILE_NOT_FOUND"),
+        (&["store", "export", "out", "--store", "none"], 2, "INVALID_INPUT"),
+        (&["store", "migrate", "--store", "none"], 2, "INVALID_INPUT"),
+        (&["store", "app", "add", ""], 2, "INVALID_INPUT"),
+        (&["store", "app", "list", "--store", "none"], 2, "INVALID_INPUT"),
+    ] {
+        let answer = fixture.json(arguments, exit);
+        let expected = (&json!(false), &json!("refused"), &json!(code));
+        assert_eq!((&answer["success"], &answer["status"], &answer["code"]), expected, "{answer}");
+        for name in ["message", "hint"] {
+            assert!(answer[name].as_str().is_some_and(|text| !text.is_empty()), "{arguments:?}: {answer}");
+        }
+    }
 }
 
 #[test]

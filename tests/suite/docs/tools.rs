@@ -120,7 +120,8 @@ fn tools() -> String {
     }
     text.push_str(
         "\nSee [errors.md](errors.md) for rejections, [locating.md](locating.md) for matching, and [modes.md](modes.md) for the edit modes.\n\
-         Every tool that has `entity_type`, `app_id` and `organization_id` accepts them; they are listed only with the toolset `content`.\n\
+         Every tool that has `entity_type`, `app_id` and `organization_id` accepts them.\n\
+         They are listed only with the toolset `content`, and only if a database (`--store`) or an organisation (`--organization`) is configured.\n\
          In the examples, values that differ between calls and machines (times, edit ids, the guard level) are fixed.\n\
          A `diff` is shown below its answer, where `...` stands for it.\n\
          Each call starts from a new copy of this small project.\n",
@@ -133,7 +134,7 @@ fn tools() -> String {
 }
 
 fn section(tool: &Tool) -> String {
-    let schema = Value::Object((tool.schema)());
+    let schema = Value::Object((tool.schema)().clone());
     let mut text = format!("\n## {}\n\n", tool.name);
     let hints = [
         ("readOnlyHint", tool.effect == Effect::Reads),

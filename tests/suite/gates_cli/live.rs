@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::{ILL, entry};
 use crate::suite::gates::live_gates;
 use crate::suite::store::not_run;
-use crate::suite::trust::fixture::{Fixture, outcome};
-use crate::suite::wire::tools_path;
+use crate::suite::trust::fixture::Fixture;
+use crate::suite::wire::{outcome, tools_path};
 
 /// The search path with the suite's tools, and rustfmt itself before the one that asks rustup.
 pub(super) fn path() -> OsString {

@@ -1,9 +1,11 @@
 //! An edit with an older version is rebased, rejected, or already applied.
 
+use std::path::PathBuf;
+
 use super::*;
-use lockgate_edit::request::Mode;
+use lockgate_edit::request::{HistoryRequest, Mode};
 use lockgate_engine::Status;
-use lockgate_error::Code;
+use lockgate_error::{Code, NextCall};
 
 const TEN: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n";
 
@@ -68,6 +70,22 @@ fn a_version_that_is_not_known_is_refused() {
     let rejection = fixture.edit(request("a.txt", line(9, "x\n"), nothing)).unwrap_err();
     let now = first.version.unwrap().to_string();
     assert_eq!((rejection.code, rejection.since.map(|since| since.version)), (Code::EditConflict, Some(now)));
+}
+
+#[test]
+fn an_error_about_an_earlier_version_names_that_version() {
+    let (fixture, first) = ten();
+    fixture.save("a.txt", &TEN.replace("nine", "NINE"));
+    let about = format!("this is about version {}, and the file has changed since; ", first.version.unwrap());
+    let rejection = fixture.edit(request("a.txt", search("NINE", "9"), version(&first))).unwrap_err();
+    assert_eq!(rejection.code, Code::MatchNotFound);
+    assert_eq!(rejection.hint.as_deref(), Some(format!("{about}read it again").as_str()));
+    assert!(rejection.best.is_none() && matches!(rejection.next.as_deref(), Some(NextCall::Read { .. })));
+    let rejection = fixture.edit(request("a.txt", line(11, "x\n"), version(&first))).unwrap_err();
+    assert_eq!(rejection.code, Code::RangeOutOfBounds);
+    assert!(rejection.hint.unwrap().starts_with(&about));
+    let rejection = fixture.edit(request("a.txt", search("nowhere", "x"), Expect::Anything)).unwrap_err();
+    assert!(!rejection.hint.unwrap().contains("this is about version"), "the control");
 }
 
 #[test]
@@ -162,13 +180,62 @@ fn a_batch_sent_again_is_known_as_a_whole() {
     assert!(again.iter().all(|report| report.status == Status::AlreadyApplied), "{again:?}");
 }
 
+/// The database of the journal.
+fn journal(fixture: &Fixture) -> PathBuf {
+    let folders = std::fs::read_dir(fixture.dir.path().join("own/state")).unwrap();
+    let mut journals = folders.map(|folder| folder.unwrap().path().join("journal.db"));
+    journals.find(|journal| journal.exists()).unwrap()
+}
+
+#[test]
+fn the_history_says_once_that_a_journal_was_set_aside() {
+    let list = |fixture: &Fixture| {
+        let request = HistoryRequest { target: None, max_entries: 9 };
+        fixture.runtime.block_on(fixture.workspace.read(request, Watch::idle()))
+    };
+    let undo = |fixture: &Fixture| fixture.revert(Direction::Undo, None, None).map(drop);
+    for is_undo in [false, true] {
+        let fixture = Fixture::new(&[("a.txt", "one\n")]);
+        fixture.edit(content("a.txt", "two\n")).unwrap();
+        let database = journal(&fixture);
+        let fixture = fixture.again(|_| {
+            for part in ["db-wal", "db-shm"] {
+                let _ = std::fs::remove_file(database.with_extension(part));
+            }
+            std::fs::write(&database, "garbage ".repeat(2000)).unwrap();
+        });
+        let result = if is_undo { undo(&fixture) } else { list(&fixture).map(drop) };
+        let error = result.unwrap_err();
+        assert_eq!(error.code, Code::StoreUnavailable);
+        assert!(error.message.contains("it was set aside as"), "{error:?}");
+        assert!(list(&fixture).unwrap().is_empty());
+        assert_eq!(undo(&fixture).unwrap_err().code, Code::InvalidInput, "there is no edit");
+        let report = fixture.edit(content("a.txt", "three\n")).unwrap();
+        assert!(!report.notes.iter().any(|note| note.contains("set aside")), "it was said");
+    }
+}
+
+#[test]
+fn an_edit_that_other_processes_were_not_kept_out_of_says_so_once() {
+    let fixture = Fixture::new(&[("a.txt", "one\n"), ("b.txt", "one\n")]);
+    let unguarded = |fixture: &Fixture, text: &str| {
+        let reports = fixture.edit_all(vec![content("a.txt", text), content("b.txt", text)]).unwrap();
+        let is_said = |note: &&String| note.starts_with("other lockgate processes were not kept out");
+        reports.iter().map(|report| report.notes.iter().filter(is_said).count()).collect::<Vec<_>>()
+    };
+    assert_eq!(unguarded(&fixture, "two\n"), [0, 0], "the control");
+    let fixture = fixture.again(|dir| {
+        std::fs::remove_dir_all(dir.join("own/state/locks")).unwrap();
+        std::fs::write(dir.join("own/state/locks"), "").unwrap();
+    });
+    assert_eq!(unguarded(&fixture, "three\n"), [1, 0]);
+}
+
 #[test]
 fn nothing_is_written_while_the_journal_cannot_be_read() {
     let fixture = Fixture::new(&[("a.txt", "one\n")]);
     fixture.edit(content("a.txt", "two\n")).unwrap();
-    let folders = std::fs::read_dir(fixture.dir.path().join("own/state")).unwrap();
-    let mut journals = folders.map(|folder| folder.unwrap().path().join("journal.db"));
-    let database = rusqlite::Connection::open(journals.find(|journal| journal.exists()).unwrap()).unwrap();
+    let database = rusqlite::Connection::open(journal(&fixture)).unwrap();
     database.execute_batch("ALTER TABLE changes RENAME TO hidden").unwrap();
     let preview = fixture.edit(Request { mode: Mode::VerifyOnly, ..content("a.txt", "three\n") }).unwrap();
     assert_eq!(preview.status, Status::Verified);

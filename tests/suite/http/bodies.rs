@@ -45,6 +45,7 @@ fn invalid_bodies_get_a_specific_error() {
             ("{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\"", 400, -32700),
             ("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]", 400, -32600),
             ("{\"id\":5}", 400, -32600),
+            ("{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}", 400, -32600),
             (deep.as_str(), 400, -32700),
         ] {
             let length = body.len().to_string();
@@ -57,6 +58,22 @@ fn invalid_bodies_get_a_specific_error() {
                 "{body:.60}"
             );
         }
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_message() {
+    let root = tempfile::tempdir().unwrap();
+    let served = ServerProcess::start(root.path(), &[]);
+    for era in ERAS {
+        let client = served.client(TOKEN, era);
+        let params = json!({"name": "list_content", "arguments": {}});
+        let body = format!("\u{feff}{}", client.message(1, "tools/call", params));
+        let length = body.len().to_string();
+        let mut raw = served.connect();
+        raw.send(client.head("POST", ("tools/call", "list_content"), &[("Content-Length", &length)]) + &body);
+        let response = raw.response().unwrap();
+        assert_eq!((response.status, &response.answer()["id"]), (200, &json!(1)), "{}", response.text());
     }
 }
 

@@ -187,10 +187,7 @@ fn one_root_and_two_organisations_are_two_workspaces_over_the_same_files() {
     alice.call("replace_content", &with(workflow("sync.py"), json!({"content": FLOW})));
     assert_eq!(code(&bob.call("get_content", &workflow("sync.py"))), "FILE_NOT_FOUND");
     assert!(Path::new(&fixture.home.path().join("state/lockgate/content/content.db")).exists());
-    let commanded = |arguments: &[&str]| {
-        let arguments: Vec<String> = arguments.iter().map(|&word| word.to_owned()).collect();
-        run_for(fixture.home.path(), &arguments, root.path(), "").stdout
-    };
+    let commanded = |arguments: &[&str]| run_for(fixture.home.path(), arguments, root.path(), "").stdout;
     let log = ["log", "--json", "--organization"];
     assert!(commanded(&[&log[..], &["acme"]].concat()).contains("sync.py"));
     let beta = commanded(&[&log[..], &["beta"]].concat());

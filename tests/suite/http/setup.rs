@@ -9,10 +9,6 @@ use super::raw::{ERAS, ProtocolEra, Raw, head, page};
 use super::server_process::{ServerProcess, TOKEN, entry, written};
 use crate::suite::wire::{lockgate, run_for};
 
-fn words(words: &[&str]) -> Vec<String> {
-    words.iter().map(|&word| word.to_owned()).collect()
-}
-
 #[test]
 fn a_token_is_created_for_the_user_alone_and_reused() {
     let (root, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -36,7 +32,7 @@ fn a_token_is_created_for_the_user_alone_and_reused() {
     assert_eq!(tokens[0], tokens[1]);
     assert_eq!(tokens[0].len(), "lockgate_".len() + 64);
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
-    let outcome = run_for(home.path(), &words(&["serve", "--http", "127.0.0.1:0"]), root.path(), "");
+    let outcome = run_for(home.path(), &["serve", "--http", "127.0.0.1:0"], root.path(), "");
     assert_eq!(outcome.exit, 4, "{}", outcome.stderr);
     assert!(
         outcome.stderr.contains("may be read by others") && !outcome.stderr.contains(&tokens[0]),
@@ -47,7 +43,7 @@ fn a_token_is_created_for_the_user_alone_and_reused() {
 
 #[track_caller]
 fn assert_refused(home: &Path, root: &Path, arguments: &[&str], exit: i32, message: &str) {
-    let outcome = run_for(home, &words(arguments), root, "");
+    let outcome = run_for(home, arguments, root, "");
     assert_eq!(outcome.exit, exit, "{arguments:?}: {}", outcome.stderr);
     assert!(outcome.stderr.contains(message), "{arguments:?}: {}", outcome.stderr);
 }
@@ -138,7 +134,7 @@ fn invalid_configurations_are_refused() {
 #[test]
 fn a_new_token_is_printed_with_its_configuration_entry() {
     let (root, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let output = run_for(home.path(), &words(&["serve", "token", "carol"]), root.path(), "");
+    let output = run_for(home.path(), &["serve", "token", "carol"], root.path(), "");
     assert_eq!(output.exit, 0, "{}", output.stderr);
     let token = output.stderr.trim_end().rsplit(' ').next().unwrap().to_owned();
     assert_eq!(token.len(), "lockgate_".len() + 64);

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::raw::{ERAS, ProtocolEra, page};
+use super::raw::{Client, ERAS, ProtocolEra, page};
 use super::server_process::{ServerProcess, TOKEN};
 use crate::suite::cli::signals::{hanging, runs, wait_until};
+use crate::suite::wire::TIMEOUT;
 
 fn tag(what: &str) -> String {
     format!("http-{what}-{}", std::process::id())
@@ -124,11 +125,56 @@ fn a_cancellation_ends_the_programs_of_an_edit_of_a_session() {
     let mut client = served.client(TOKEN, ProtocolEra::Old);
     let id = client.post_call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
     wait_until("the gate runs", || runs(&tag));
+    cancel(&mut second_connection(&served, &client), id);
+    wait_until("the gate has ended", || !runs(&tag));
+    assert_eq!(text(root.path()), "a\n");
+}
+
+/// A second connection of a client, in the same session.
+fn second_connection(served: &ServerProcess, client: &Client) -> Client {
     let mut other = served.client(TOKEN, ProtocolEra::New);
     (other.era, other.session) = (ProtocolEra::Old, client.session.clone());
+    other
+}
+
+fn cancel(client: &mut Client, id: u64) {
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
-    other.raw.send(other.request(&cancel));
-    assert_eq!(other.raw.response().unwrap().status, 202);
+    client.raw.send(client.request(&cancel));
+    assert_eq!(client.raw.response().unwrap().status, 202);
+}
+
+/// The call of a lost connection runs on, so its id is in flight until the call has ended.
+#[test]
+fn a_session_refuses_the_id_of_a_call_that_runs() {
+    let (tag, root, served) = fixture("repeated");
+    let mut client = served.client(TOKEN, ProtocolEra::Old);
+    let id = client.post_call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
+    wait_until("the gate runs", || runs(&tag));
+    let mut other = second_connection(&served, &client);
+    let read = json!({"name": "read_content_lines", "arguments": {"path": "a.txt"}});
+    let send_again = |connection: &mut Client| {
+        let message = connection.message(id, "tools/call", read.clone());
+        connection.raw.send(connection.request(&message));
+        connection.raw.response().unwrap()
+    };
+    let refused = send_again(&mut other);
+    let error = refused.answer();
+    assert_eq!((refused.status, &error["id"]), (400, &json!(id)), "{error}");
+    assert_eq!(error["error"]["code"], -32600, "{error}");
+    let mut stranger = served.client(TOKEN, ProtocolEra::Old);
+    assert_eq!(send_again(&mut stranger).answer()["result"]["isError"], false, "another session");
+    drop(client);
+    // At some time the server notices that the connection is lost.
+    for _ in 0..20 {
+        stranger.call("list_content", &json!({}));
+        assert_eq!(send_again(&mut other).status, 400);
+    }
+    cancel(&mut other, id);
     wait_until("the gate has ended", || !runs(&tag));
+    let start = Instant::now();
+    while send_again(&mut other).status != 200 {
+        assert!(start.elapsed() < TIMEOUT, "the id is never free again");
+        std::thread::sleep(Duration::from_millis(10));
+    }
     assert_eq!(text(root.path()), "a\n");
 }

@@ -13,7 +13,7 @@ use crate::suite::{mcp, wire};
 
 fn schema() -> Value {
     let root = tempfile::tempdir().unwrap();
-    let output = wire::run(&["schema", "policy"].map(str::to_owned), root.path(), "");
+    let output = wire::run(&["schema", "policy"], root.path(), "");
     serde_json::from_str(&output.stdout).unwrap()
 }
 

@@ -1,9 +1,10 @@
 //! Random patterns, templates and texts: every construct of Python's syntax, whole and broken.
 
 use super::Case;
+use crate::suite::random::Random;
 
 pub(super) fn generate(seed: u64, cases: usize) -> Vec<Case> {
-    let mut dice = Random { state: seed };
+    let mut dice = Random(seed);
     (0..cases).map(|_| Grammar::default().case(&mut dice)).collect()
 }
 
@@ -19,28 +20,7 @@ pub(super) fn sets() -> Vec<Case> {
     cases.map(case).collect()
 }
 
-/// SplitMix64: the same cases from the same seed, everywhere.
-struct Random {
-    state: u64,
-}
-
 impl Random {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % sides as u64) as usize
-    }
-
-    fn one_in(&mut self, many: usize) -> bool {
-        self.roll(many) == 0
-    }
-
-    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.roll(from.len())]
-    }
-
     /// One of the words of a list, where signs stand for white space and numbers for characters.
     fn word(&mut self, list: &str) -> String {
         let words: Vec<&str> = list.split_ascii_whitespace().collect();
@@ -104,7 +84,7 @@ impl Grammar {
         let template = self.template(dice);
         let flags = self.flags(dice);
         let text = text(dice);
-        let count = if dice.one_in(4) { dice.roll(4) } else { 0 };
+        let count = if dice.one_in(4) { dice.below(4) } else { 0 };
         let (before, after) =
             if dice.one_in(3) { (text_of(dice, 4), text_of(dice, 4)) } else { Default::default() };
         Case { pattern, template, flags, text, before, after, count }
@@ -129,12 +109,12 @@ impl Grammar {
     }
 
     fn alternatives(&mut self, dice: &mut Random, depth: usize) -> String {
-        let rows = if dice.one_in(4) { 2 + dice.roll(2) } else { 1 };
+        let rows = if dice.one_in(4) { 2 + dice.below(2) } else { 1 };
         (0..rows).map(|_| self.row(dice, depth)).collect::<Vec<_>>().join("|")
     }
 
     fn row(&mut self, dice: &mut Random, depth: usize) -> String {
-        let pieces = dice.roll(if depth == 0 { 4 } else { 3 }) + usize::from(!dice.one_in(8));
+        let pieces = dice.below(if depth == 0 { 4 } else { 3 }) + usize::from(!dice.one_in(8));
         (0..pieces).map(|_| self.piece(dice, depth)).collect()
     }
 
@@ -145,7 +125,7 @@ impl Grammar {
         if dice.one_in(16) {
             return dice.pick(&["^", "$", r"\b", r"\B", r"\A", r"\Z", "^", "$", r"\b"]).to_owned();
         }
-        let mut atom = match dice.roll(10) {
+        let mut atom = match dice.below(10) {
             0..=3 => dice.word(ATOMS),
             4 => dice.word(ODD_ATOMS),
             5 if !self.closed.is_empty() || dice.one_in(50) => self.reference(dice),
@@ -163,17 +143,17 @@ impl Grammar {
 
     fn reference(&mut self, dice: &mut Random) -> String {
         if !self.names.is_empty() && dice.one_in(3) {
-            let name = &self.names[dice.roll(self.names.len())];
+            let name = &self.names[dice.below(self.names.len())];
             return format!("(?P={name})");
         }
         if self.closed.is_empty() || dice.one_in(100) {
-            return format!("\\{}", 1 + dice.roll(self.groups + 1));
+            return format!("\\{}", 1 + dice.below(self.groups + 1));
         }
-        format!("\\{}", self.closed[dice.roll(self.closed.len())])
+        format!("\\{}", self.closed[dice.below(self.closed.len())])
     }
 
     fn group(&mut self, dice: &mut Random, depth: usize) -> String {
-        let open = match dice.roll(18) {
+        let open = match dice.below(18) {
             0..=5 => return self.capture(dice, depth, None),
             6 => {
                 let name = dice.pick(&["n", "m", "_x1"]);
@@ -193,10 +173,10 @@ impl Grammar {
 
     fn condition(&mut self, dice: &mut Random, depth: usize) -> String {
         let open = match !self.names.is_empty() && dice.one_in(2) {
-            true => format!("(?({})", self.names[dice.roll(self.names.len())]),
+            true => format!("(?({})", self.names[dice.below(self.names.len())]),
             false => {
                 let unknown = usize::from(dice.one_in(20));
-                format!("(?({})", 1 + dice.roll(self.groups + unknown))
+                format!("(?({})", 1 + dice.below(self.groups + unknown))
             }
         };
         let yes = self.row(dice, depth + 1);
@@ -218,7 +198,7 @@ impl Grammar {
 
     fn look_behind(&mut self, dice: &mut Random) -> String {
         let open = dice.pick(&["(?<=", "(?<!"]);
-        let body = match dice.roll(6) {
+        let body = match dice.below(6) {
             0 if dice.one_in(4) => self.alternatives(dice, 3),
             1 => {
                 self.groups += 1;
@@ -234,13 +214,13 @@ impl Grammar {
 
     fn template(&mut self, dice: &mut Random) -> String {
         let mut out = String::new();
-        for _ in 0..dice.roll(4) {
-            let group = if dice.one_in(40) { self.groups + 1 } else { dice.roll(self.groups + 1) };
-            match dice.roll(8) {
+        for _ in 0..dice.below(4) {
+            let group = if dice.one_in(40) { self.groups + 1 } else { dice.below(self.groups + 1) };
+            match dice.below(8) {
                 0..=2 if group > 0 => out.push_str(&format!("\\{group}")),
                 0..=3 => out.push_str(&format!("<\\g<{group}>>")),
                 4 if !self.names.is_empty() => {
-                    let name = &self.names[dice.roll(self.names.len())];
+                    let name = &self.names[dice.below(self.names.len())];
                     out.push_str(&format!("\\g<{name}>"));
                 }
                 5 => {
@@ -260,7 +240,7 @@ impl Grammar {
 }
 
 fn text(dice: &mut Random) -> String {
-    let length = dice.roll(18);
+    let length = dice.below(18);
     let mut text = text_of(dice, length);
     if dice.one_in(5) {
         text.push('\n');
@@ -275,9 +255,9 @@ fn text_of(dice: &mut Random, length: usize) -> String {
 /// The pattern with a character lost, doubled, or put in.
 fn mutilated(pattern: &str, dice: &mut Random) -> String {
     let mut chars: Vec<char> = pattern.chars().collect();
-    for _ in 0..1 + dice.roll(2) {
-        let at = dice.roll(chars.len() + 1);
-        match dice.roll(3) {
+    for _ in 0..1 + dice.below(2) {
+        let at = dice.below(chars.len() + 1);
+        match dice.below(3) {
             0 if at < chars.len() => drop(chars.remove(at)),
             1 if at < chars.len() => chars.insert(at, chars[at]),
             _ => chars.insert(

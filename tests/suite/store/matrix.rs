@@ -5,13 +5,8 @@ use super::*;
 use lockgate_policy::HardLinks;
 use rustix::fs::XattrFlags;
 use std::collections::BTreeMap;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::{MetadataExt, chown};
 
-/// Owner rw, user 12345 r, group r, mask r.
-const ACL: [u8; 44] = [
-    2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 4, 0, 57, 48, 0, 0, 4, 0, 4, 0, 255, 255, 255, 255, 16,
-    0, 4, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255,
-];
 /// Version 2, effective, cap_net_bind_service permitted.
 const CAPABILITIES: [u8; 20] = [1, 0, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
@@ -43,10 +38,6 @@ fn read_metadata(path: &Path) -> FileMetadata {
             .collect(),
         is_link: path.is_symlink(),
     }
-}
-
-fn chmod(path: &Path, mode: u32) {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
 fn set(path: &Path, name: &str, value: &[u8]) -> bool {

@@ -2,7 +2,7 @@
 
 use super::*;
 use rustix::fs::Mode;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::chown;
 use std::process::Command;
 
 const NOBODY: u32 = 65534;
@@ -41,10 +41,6 @@ pub fn runs_unprivileged(test: &str, prepared: Option<&Path>) -> bool {
         }
     }
     false
-}
-
-fn chmod(path: &Path, mode: u32) {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
 #[test]

@@ -2,12 +2,7 @@
 
 use super::*;
 use rustix::fs::XattrFlags;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-
-const ACL: [u8; 44] = [
-    2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 4, 0, 57, 48, 0, 0, 4, 0, 4, 0, 255, 255, 255, 255, 16,
-    0, 4, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255,
-];
+use std::os::unix::fs::MetadataExt;
 
 fn umask() -> u32 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
@@ -58,7 +53,7 @@ fn names_of_the_greatest_length_can_be_edited() {
 fn mode_owner_attributes_and_acl_are_preserved() {
     let fixture = Fixture::new(&[("a.sh", "old")]);
     let path = fixture.at("a.sh");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
+    chmod(&path, 0o751);
     if rustix::process::geteuid().is_root() {
         std::os::unix::fs::chown(&path, Some(1234), Some(2345)).unwrap();
     } else {
@@ -87,7 +82,7 @@ fn mode_owner_attributes_and_acl_are_preserved() {
 fn an_acl_that_the_folder_would_give_is_not_added() {
     let fixture = Fixture::new(&[("d/a.txt", "old")]);
     let path = fixture.at("d/a.txt");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    chmod(&path, 0o640);
     if let Err(errno) =
         rustix::fs::setxattr(fixture.at("d"), "system.posix_acl_default", &ACL, XattrFlags::empty())
     {

@@ -3,12 +3,12 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
 use crate::suite::files;
-use crate::suite::wire::{Outcome, Server, lockgate};
+use crate::suite::wire::{Outcome, Server, lockgate, outcome};
 
 /// A person's own folders, a root, and a folder of programs beside it.
 pub struct Fixture {
@@ -115,12 +115,4 @@ pub fn policy(bin: &str) -> String {
          kind: command\n    input: stdin\n    command: [it, \"{{path}}\"]\n    bin: {bin}\n    \
          output: {{ text: exit, message: bad }}\n"
     )
-}
-
-pub fn outcome(output: &Output) -> Outcome {
-    Outcome {
-        exit: output.status.code().unwrap_or(-1),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
 }

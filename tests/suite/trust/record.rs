@@ -7,9 +7,9 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use super::fixture::{Fixture, outcome};
+use super::fixture::Fixture;
 use super::{WITHHELD, fixture, trusted, withheld};
-use crate::suite::wire::Server;
+use crate::suite::wire::{Server, outcome};
 
 /// The one record that there is.
 fn record(fixture: &Fixture) -> PathBuf {

@@ -167,6 +167,7 @@ pub(super) static TABLE: [LanguageNodes; 13] = [
         symbols: &[symbol(NameRule::Field("name"), SymbolKind::Function, &["function_definition"])],
         minors: &[minor(MinorNames::Field("name"), SymbolKind::Variable, &["variable_assignment"])],
         bodies: &["function_definition", "command"],
+        wrappers: &["declaration_command"],
         ..PLAIN
     },
     LanguageNodes {

@@ -235,6 +235,8 @@ const SHARED: &[(&str, &str, &str, bool)] = &[
     ("a.ts", "@A({ x: 1, y: 2 })\nexport class B {\n  @C(1, 2) c = 1;\n}\n", "B", false),
     ("a.ts", "enum E {\n  A,\n  B = 2,\n}\n", "E.A", false),
     ("a.rs", "enum E {\n    A { b: u8 },\n    C,\n}\n", "E.A", false),
+    ("a.sh", "export A=1\nreadonly B=2 C=3\n", "A", false),
+    ("a.sh", "export A=1\nreadonly B=2 C=3\n", "B", true),
     ("a.cpp", "template <class A, class B>\nA f(B b) {\n}\n", "f", false),
     ("a.md", "# A\n\na\n\n<!-- b -->\n# B\n", "A", false),
     // The name of a declaration in C follows its type.

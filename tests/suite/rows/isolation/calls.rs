@@ -2,30 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// Numbers that are the same for the same seed.
-pub struct Random(pub u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, most: usize) -> usize {
-        usize::try_from(self.next() % u64::try_from(most).unwrap()).unwrap()
-    }
-
-    pub fn one_in(&mut self, count: usize) -> bool {
-        self.below(count) == 0
-    }
-
-    pub fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len())]
-    }
-}
+use crate::suite::random::Random;
 
 pub const ACTOR: &str = "acme";
 pub const FOREIGN: &str = "umbra";
@@ -91,20 +68,20 @@ fn target(dice: &mut Random, name: &str) -> Map<String, Value> {
         0..9 => {
             fields.insert("entity_type".to_owned(), json!("app_file"));
             fields.insert("app_id".to_owned(), json!(dice.pick(&APPS)));
-            *dice.pick(&FILES)
+            dice.pick(&FILES)
         }
         9..16 => {
             fields.insert("entity_type".to_owned(), json!("workflow"));
             if let Some(organization) = dice.pick(&ORGANIZATIONS) {
                 fields.insert("organization_id".to_owned(), json!(organization));
             }
-            *dice.pick(&FLOWS)
+            dice.pick(&FLOWS)
         }
         16..18 => {
             fields.insert("entity_type".to_owned(), json!("module"));
-            *dice.pick(&MODULES)
+            dice.pick(&MODULES)
         }
-        18 => *dice.pick(&FILES),
+        18 => dice.pick(&FILES),
         // What does not go together.
         _ => {
             fields.insert(
@@ -113,7 +90,7 @@ fn target(dice: &mut Random, name: &str) -> Map<String, Value> {
             );
             fields.insert("app_id".to_owned(), json!(dice.pick(&APPS)));
             fields.insert("organization_id".to_owned(), json!(FOREIGN));
-            *dice.pick(&["src/both.py", "", "../theirs.py", "/src/both.py", "src/./both.py", "src/%", "a\\b"])
+            dice.pick(&["src/both.py", "", "../theirs.py", "/src/both.py", "src/./both.py", "src/%", "a\\b"])
         }
     };
     fields.insert(name.to_owned(), json!(path));
@@ -253,7 +230,7 @@ fn version(dice: &mut Random, state: &CallState) -> Option<(String, Value)> {
         return None;
     }
     let version = &versions[versions.len() - 1 - dice.below(versions.len().min(20))];
-    let length = *dice.pick(&[12, 64]);
+    let length = dice.pick(&[12, 64]);
     Some(("expected_version".to_owned(), json!(version[..length.min(version.len())])))
 }
 

@@ -7,9 +7,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::calls::{CallState, FOREIGN, Random, call, own};
+use super::calls::{CallState, FOREIGN, call, own};
 use super::fixture::{Actor, Caller, Front, IsolationFixture, Store};
 use super::setup::{settle, settle_foreign};
+use crate::suite::random::Random;
 use crate::suite::wire::Answer;
 
 /// What an answer says differently each time, and what stands for it.
@@ -137,7 +138,7 @@ impl Trial {
     pub fn call(&mut self, number: usize) -> Result<(), String> {
         let tools = lockgate_mcp::tools::TOOLS;
         let often = self.dice.one_in(2);
-        let tool = if often { *self.dice.pick(&OFTEN) } else { self.dice.pick(tools).name };
+        let tool = if often { self.dice.pick(&OFTEN) } else { tools[self.dice.below(tools.len())].name };
         let arguments = call(&mut self.dice, &self.known, tool, number);
         let what = format!("seed {}, call {number}: {tool} {arguments}", self.seed);
         let ids = [0, 1].map(|at| self.callers[at].post(tool, &named(&arguments, &self.worlds[at])));
