@@ -256,7 +256,7 @@ async fn a_question_ends_with_the_input() {
         assert_eq!(notification["method"], "notifications/cancelled", "{notification}");
         let answer = client.read().await;
         assert_eq!(
-            (&answer["id"], &answer["result"]["structuredContent"]["code"]),
+            (&answer["id"], &answer["result"]["structuredContent"]["detail"]),
             (&json!(7), &json!(code)),
             "{answer}"
         );

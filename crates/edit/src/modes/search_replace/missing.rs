@@ -131,14 +131,16 @@ pub(super) fn block_error(
 ) -> Error {
     let error = not_found(search, window);
     if let Some((line, last)) = only_lines(needle, window) {
-        let hint = if window_lines(window).contains(&line) {
-            format!("the text begins at line {line}, and reaches beyond {}", window.name)
-        } else {
-            format!("the text is at line {line}, which is outside of {}", window.name)
-        };
+        if window_lines(window).contains(&line) {
+            let unset = vec!["within", "lines", "start_line", "end_line"];
+            return error
+                .hint(format!("the text begins at line {line}, and reaches beyond {}", window.name))
+                .with_next(NextCall::Fields { set: Vec::new(), unset });
+        }
         // The caller does not want an edit there, or was wrong about the lines: these have to be read.
-        let next = NextCall::read_around(line, last, window.buffer.lines().count());
-        return error.hint(hint).with_next_if(next);
+        return error
+            .hint(format!("the text is at line {line}, which is outside of {}", window.name))
+            .with_next_if(NextCall::read_around(line, last, window.buffer.lines().count()));
     }
     if let Some(found) = other_case(needle, window)
         && let Some(replace) = respelled(&search.replace, needle, found)
