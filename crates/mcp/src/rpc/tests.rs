@@ -193,42 +193,10 @@ async fn what_a_revision_does_not_have_any_more_is_unknown_in_it() {
     }
 }
 
-#[tokio::test]
-async fn a_call_that_is_cancelled_asks_its_client_nothing_any_more() {
-    for (policy, arguments, wanted) in [
-        (
-            "quality_gates: {}\n",
-            json!({"target_file": "a", "edit_instruction": "x"}),
-            "sampling/createMessage",
-        ),
-        (
-            "confirm: always\n",
-            json!({"target_file": "a", "edit_instruction": "x", "code_block": "y"}),
-            "elicitation/create",
-        ),
-    ] {
-        let mut client = Client::new("ai");
-        std::fs::write(client.root.path().join("quality.yaml"), policy).unwrap();
-        std::fs::write(client.root.path().join("a"), "1\n").unwrap();
-        client.begin_with("2025-11-25", json!({"sampling": {}, "elicitation": {}})).await;
-        let params = json!({"name": "ai_edit_code", "arguments": arguments});
-        let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
-        client.send(call.to_string()).await;
-        let question = client.read().await;
-        assert_eq!(question["method"], wanted, "{question}");
-        let cancelled =
-            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
-        client.send(cancelled.to_string()).await;
-        let notification = client.read().await;
-        let received = (&notification["method"], &notification["params"]["requestId"]);
-        assert_eq!(received, (&json!("notifications/cancelled"), &question["id"]), "{notification}");
-        assert_eq!(std::fs::read_to_string(client.root.path().join("a")).unwrap(), "1\n");
-    }
-}
-
-#[tokio::test]
-async fn a_question_ends_with_the_input() {
-    for (policy, arguments, method, code) in [
+/// The questions of a call: the policy, the arguments of `ai_edit_code`, the method of the question, and the code of a
+/// call whose question ends without an answer.
+fn questions() -> [(&'static str, Value, &'static str, &'static str); 2] {
+    [
         (
             "quality_gates: {}\n",
             json!({"target_file": "a", "edit_instruction": "x"}),
@@ -241,16 +209,41 @@ async fn a_question_ends_with_the_input() {
             "elicitation/create",
             "NOT_CONFIRMED",
         ),
-    ] {
-        let mut client = Client::new("ai");
-        std::fs::write(client.root.path().join("quality.yaml"), policy).unwrap();
-        std::fs::write(client.root.path().join("a"), "1\n").unwrap();
-        client.begin_with("2025-11-25", json!({"sampling": {}, "elicitation": {}})).await;
-        let params = json!({"name": "ai_edit_code", "arguments": arguments});
-        let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
-        client.send(call.to_string()).await;
-        let question = client.read().await;
-        assert_eq!(question["method"], method, "{question}");
+    ]
+}
+
+/// A client whose call 7 waits for an answer to a question, and the question.
+async fn asked(policy: &str, arguments: Value, method: &str) -> (Client, Value) {
+    let mut client = Client::new("ai");
+    std::fs::write(client.root.path().join("quality.yaml"), policy).unwrap();
+    std::fs::write(client.root.path().join("a"), "1\n").unwrap();
+    client.begin_with("2025-11-25", json!({"sampling": {}, "elicitation": {}})).await;
+    let params = json!({"name": "ai_edit_code", "arguments": arguments});
+    let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+    client.send(call.to_string()).await;
+    let question = client.read().await;
+    assert_eq!(question["method"], method, "{question}");
+    (client, question)
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_asks_its_client_nothing_any_more() {
+    for (policy, arguments, method, _) in questions() {
+        let (mut client, question) = asked(policy, arguments, method).await;
+        let cancelled =
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
+        client.send(cancelled.to_string()).await;
+        let notification = client.read().await;
+        let received = (&notification["method"], &notification["params"]["requestId"]);
+        assert_eq!(received, (&json!("notifications/cancelled"), &question["id"]), "{notification}");
+        assert_eq!(std::fs::read_to_string(client.root.path().join("a")).unwrap(), "1\n");
+    }
+}
+
+#[tokio::test]
+async fn a_question_ends_with_the_input() {
+    for (policy, arguments, method, code) in questions() {
+        let (mut client, _) = asked(policy, arguments, method).await;
         client.input.shutdown().await.unwrap();
         let notification = client.read().await;
         assert_eq!(notification["method"], "notifications/cancelled", "{notification}");
