@@ -213,29 +213,31 @@ impl<'a> Matcher<'a> {
         }
         let site = MatchSite::at(&block.search, self.folded_lines(), at);
         let (first, last) = site.ends();
-        let match_info = MatchInfo::only(level, self.score(block, &site), first);
+        let mut cells = MAX_CELLS;
+        let match_info = MatchInfo::only(level, self.score(block, &site, &mut cells), first);
         match rebase(block, &site, self.range.text) {
             Ok(changes) => Located::One(UniqueMatch { changes, match_info, lines: first..=last }),
             Err(conflict) => Located::Conflict(conflict),
         }
     }
 
-    /// Returns the share of characters that the quoted lines and the file's lines have in common, without blanks.
-    fn score(&self, block: &Block<'_>, site: &MatchSite) -> Score {
-        let (mut distance, mut longer, mut cells) = (0, 0, MAX_CELLS);
+    /// Returns the share of characters that the quoted lines and the file's lines have in common, without blanks. `cells`
+    /// is the number of character pairs that may be compared, and then that of those that are left.
+    pub(super) fn score(&self, block: &Block<'_>, site: &MatchSite, cells: &mut usize) -> Score {
+        let (mut distance, mut longer) = (0, 0);
         for (quoted, line) in block.search.lines.iter().zip(&site.lines) {
             let [quoted, actual] = [quoted, self.range.text.text(*line)].map(non_blank);
             longer += quoted.chars().count().max(actual.chars().count());
             if quoted != actual {
-                distance += max_distance(&quoted, &actual, &mut cells);
+                distance += max_distance(&quoted, &actual, cells);
             }
         }
         Score::from_distance(distance, longer)
     }
 }
 
-/// The maximum number of character pairs that are compared for one score.
-const MAX_CELLS: usize = 1 << 24;
+/// The maximum number of character pairs that are compared for the scores of one search.
+pub(super) const MAX_CELLS: usize = 1 << 24;
 
 /// Returns an upper bound of the distance between two lines. Lines that the budget cannot compare count as entirely
 /// different.

@@ -119,6 +119,12 @@ impl<'a> FoldedLines<'a> {
         self.entries.partition_point(|entry| (entry.line as usize) < number)
     }
 
+    /// Counts the lines of a sequence of keys that are equal to those from an index on, each in its position.
+    pub(super) fn equal_lines(&self, keys: &[u32], at: usize) -> usize {
+        let entries = self.entries.get(at..).unwrap_or_default();
+        keys.iter().zip(entries).filter(|(key, entry)| **key == entry.key).count()
+    }
+
     /// Finds the occurrences of a sequence of keys, by Knuth, Morris and Pratt: in time linear in both.
     pub(super) fn windows<'k>(&'k self, keys: &'k [u32]) -> impl Iterator<Item = usize> + 'k {
         let borders = borders(keys);

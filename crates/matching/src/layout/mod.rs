@@ -16,9 +16,11 @@ mod rules;
 mod tests;
 mod tokens;
 
-use super::located::{Located, MatchInfo, MatchLevel, UniqueMatch};
-use super::matcher::Matcher;
-use super::rebase::Conflict;
+use std::ops::RangeInclusive;
+
+use super::located::{Located, MatchInfo, MatchLevel, MatchTolerance, UniqueMatch};
+use super::matcher::{MAX_CELLS, Matcher};
+use super::rebase::{Block, Conflict, MatchSite};
 use super::search_text::{OnRepeat, Source};
 use code::{CodeMatch, SourceCode};
 use lockgate_error::Score;
@@ -66,6 +68,13 @@ pub(super) fn find(matcher: &mut Matcher<'_>) -> Option<Located> {
             let own = one.span(&code);
             let (first, last) =
                 (range.text.line_at(own.start), range.text.line_at(own.end.saturating_sub(1).max(own.start)));
+            let cost = matcher.folded_lines().len().saturating_mul(search_text.search.lines().count());
+            if !matcher.steps.take(cost) {
+                return None;
+            }
+            if let Some(conflict) = near_duplicate(matcher, first..=last) {
+                return Some(Located::Conflict(conflict));
+            }
             Some(match rebase::rebase(&code, one, &quote, &replacement) {
                 Some(changes) => {
                     let match_info = MatchInfo::only(MatchLevel::Layout, Score::IDENTICAL, first);
@@ -87,4 +96,28 @@ pub(super) fn find(matcher: &mut Matcher<'_>) -> Option<Located> {
             Some(Located::Ambiguous { level: MatchLevel::Layout, lines, is_complete: true })
         }
     }
+}
+
+/// Finds lines outside of the match that have the layout of the quote and nearly its text: the quote may be an earlier
+/// version of them.
+fn near_duplicate(matcher: &Matcher<'_>, own: RangeInclusive<usize>) -> Option<Conflict> {
+    let block = Block::new(matcher.search_text.search, matcher.search_text.replace);
+    let keys = block.search.keys();
+    let folded = matcher.folded_lines();
+    let own = folded.index_of(*own.start())..folded.index_of(*own.end() + 1);
+    let others = (0..(folded.len() + 1).saturating_sub(keys.len()))
+        .filter(|at| at + keys.len() <= own.start || own.end <= *at)
+        .filter(|at| folded.equal_lines(&keys, *at) * 2 >= keys.len());
+    let mut cells = MAX_CELLS;
+    let site = others
+        .map(|at| MatchSite::at(&block.search, folded, at))
+        .find(|site| matcher.score(&block, site, &mut cells) >= MatchTolerance::THRESHOLD)?;
+    let text = matcher.range.text;
+    let (row, line) = site
+        .lines
+        .iter()
+        .enumerate()
+        .find(|(row, line)| block.search.line(*row).trim() != text.text(**line).trim())?;
+    let reason = "the file has this code in another layout, and nearly the same lines in this one";
+    Some(Conflict::new(*line, reason, block.search.line(row), text.text(*line)))
 }

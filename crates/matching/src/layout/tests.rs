@@ -345,3 +345,43 @@ fn the_last_entry_of_a_list_goes_with_its_comma() {
         );
     }
 }
+
+/// A quote can be the formatted code, or an earlier version of the lines that look like it.
+#[test]
+fn a_near_duplicate_in_the_layout_of_the_quote_is_not_passed_over() {
+    let quote = "    first = call(one, two)\n    log(first)\n    return first\n";
+    let replace = quote.replace("log(first)", "log(first, 1)");
+    let wrapped = "def run():\n    first = call(\n        one,\n        two,\n    )\n    log(first)\n    return first\n";
+    let like = |line: &str| format!("{wrapped}\ndef other():\n{}", quote.replace("    log(first)", line));
+    assert_eq!(edited("python", &like("    log(first2)"), quote, &replace), Err("conflict 11".to_owned()));
+    // The controls: the line is another one, or there is no such place.
+    let other = like("    print(one, two, first)");
+    assert_eq!(
+        edited("python", &other, quote, &replace).unwrap(),
+        other.replacen("log(first)", "log(first, 1)", 1)
+    );
+    assert_eq!(
+        edited("python", wrapped, quote, &replace).unwrap(),
+        wrapped.replace("log(first)", "log(first, 1)")
+    );
+}
+
+#[test]
+fn near_duplicates_are_compared_within_a_limit() {
+    let text = |seed: u64| -> String {
+        let next = |state: &u64| Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+        let states = std::iter::successors(Some(seed), next).skip(1).take(4_000);
+        states.map(|state| char::from(b'a' + (state >> 60) as u8)).collect()
+    };
+    let value = text(1);
+    let quote = format!("{{\n\"k\": 1,\n\"v\": \"{value}\",\n\"end\": 77}}");
+    let entry = |value: &str| format!("{{\n\"k\": 1,\n\"v\": \"{value}\"\n}},\n");
+    let change = |others: &str| {
+        let file = format!("[\n{others}{{\"k\": 1, \"v\": \"{value}\", \"end\": 77}}\n]\n");
+        edited("json", &file, &quote, &quote.replace("77", "78")).map(|new| new == file.replace("77", "78"))
+    };
+    let like = entry(&format!("x{}x", value.get(1..value.len() - 1).unwrap()));
+    assert_eq!(change(&like), Err("conflict 4".to_owned()));
+    // The comparison with the first other entry takes nearly all that may be compared.
+    assert_eq!(change(&(entry(&text(2)) + &like)), Ok(true));
+}

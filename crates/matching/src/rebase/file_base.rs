@@ -4,7 +4,7 @@
 use super::block::{Block, MatchSite};
 use super::pairs::origins;
 use crate::indent::{indent_of, trail_of};
-use lockgate_text::Lines;
+use lockgate_text::{Lines, common_prefix};
 
 /// A line of the replacement, with the line of the search that it keeps or changes, and the line of the file.
 struct LineVersions<'a> {
@@ -72,8 +72,7 @@ fn has_indent_of_file(block: &Block<'_>, actual: &[&str], versions: &[LineVersio
 /// Returns the longest indentation with which all lines begin.
 fn common_indent<'a>(lines: &[&'a str]) -> &'a str {
     let common = |one: &'a str, other: &'a str| {
-        let same = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
-        one.get(..same).unwrap_or_default()
+        one.get(..common_prefix(one.as_bytes(), other.as_bytes())).unwrap_or_default()
     };
     lines.iter().map(|line| indent_of(line)).reduce(common).unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 
 use super::blanks::Blanks;
 use super::block::MatchSite;
-use lockgate_text::{Change, Lines};
+use lockgate_text::{Change, Lines, common_prefix, common_suffix};
 
 /// A line of the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -125,17 +125,16 @@ impl<'a> Output<'a> {
 
 /// Returns the change from one text to another, without the common head and tail; `None` if they are the same.
 pub(crate) fn trimmed(start: usize, actual: &str, text: &str) -> Option<Change> {
-    let common = |pairs: &mut dyn Iterator<Item = (char, char)>| -> usize {
-        pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
-    };
     if actual == text {
         return None;
     }
-    let head = common(&mut actual.chars().zip(text.chars()));
+    // Both ends are cut to whole characters.
+    let head = actual.floor_char_boundary(common_prefix(actual.as_bytes(), text.as_bytes()));
     let (actual, text) = (actual.get(head..)?, text.get(head..)?);
-    let tail = common(&mut actual.chars().rev().zip(text.chars().rev()));
-    let span = start + head..start + head + actual.len() - tail;
-    Some(Change { span, text: text.get(..text.len() - tail)?.to_owned() })
+    let tail = common_suffix(actual.as_bytes(), text.as_bytes());
+    let end = actual.ceil_char_boundary(actual.len() - tail);
+    let text = text.get(..text.len() - (actual.len() - end))?.to_owned();
+    Some(Change { span: start + head..start + head + end, text })
 }
 
 #[cfg(test)]
