@@ -38,6 +38,12 @@ pub trait Document {
     /// The path for policies, gates and diffs: relative to the root that contains the file, with `/`.
     fn in_root(&self) -> &str;
 
+    /// Fails for a misleading path of a document that does not exist: one with characters that are invisible or reorder
+    /// others.
+    ///
+    /// Errors: `INVALID_INPUT`.
+    fn check_new_name(&self) -> Result<(), Error>;
+
     /// The location, if this is a file.
     fn file(&self) -> Option<&FileLocation> {
         None
@@ -58,7 +64,8 @@ pub trait Document {
         None
     }
 
-    /// The occasion on which a file runs, such as `in CI`; see [`FileLocation::occasion`].
+    /// The occasion, such as `in CI`, on which a file that is to be written runs under any of its names, for a person's
+    /// review.
     fn occasion(&self) -> Option<&'static str> {
         None
     }

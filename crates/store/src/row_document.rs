@@ -4,6 +4,7 @@ use super::document::{Document, DocumentPath, Snapshot, Write};
 use super::history::{EditMeta, Entry};
 use super::lock_key::LockKey;
 use super::outcome::{WriteOutcome, mixed_batch};
+use super::paths::spelling;
 use super::row_location::{RowLocation, RowWrite};
 use super::store::Store;
 use lockgate_edit::request::Entity;
@@ -25,6 +26,10 @@ impl Document for RowLocation {
 
     fn in_root(&self) -> &str {
         self.path()
+    }
+
+    fn check_new_name(&self) -> Result<(), Error> {
+        spelling::check_new(self.path())
     }
 
     fn row(&self) -> Option<&RowLocation> {

@@ -3,7 +3,7 @@
 use super::content::Content;
 use super::history::JournalRecord;
 use super::lock_key::LockKey;
-use lockgate_edit::request::Entity;
+use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_text::Version;
 
 /// An entity in scope, with its complete key. The row itself may not exist; a read tells.
@@ -50,6 +50,18 @@ pub(crate) struct RowKey<'a> {
     /// The app that the row belongs to.
     pub app: &'a str,
     pub path: &'a str,
+}
+
+impl RowKey<'_> {
+    /// Returns the entity that callers name by this key; `None` if its type is no valid name. An app determines the
+    /// organisation of its entities, so no caller names both.
+    pub(crate) fn entity(self) -> Option<Entity> {
+        let RowKey { kind, organization, app, path } = self;
+        let id = |id: &str| Some(id.to_owned()).filter(|id| !id.is_empty());
+        let (kind, app_id) = (EntityKind::from_name(kind)?, id(app));
+        let organization_id = id(organization).filter(|_| app_id.is_none());
+        Some(Entity { kind, path: path.to_owned(), app_id, organization_id })
+    }
 }
 
 impl RowLocation {

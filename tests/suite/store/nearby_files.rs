@@ -134,6 +134,20 @@ fn hints_come_from_all_files_up_to_the_root_one_and_nearer_ones_win() {
 }
 
 #[test]
+fn invalid_lines_of_hints_are_skipped() {
+    let valid = "[*]\ncharset = latin1\n[*.txt]\nend_of_line = crlf\n";
+    for (line, invalid) in [
+        ("[*]", "no pair\n[*]"),
+        ("[*.txt]", "= no key\n[*.txt]"),
+        ("[*.txt]", "indent_size =\n[*.txt]"),
+        ("[*]\n", "\u{feff}[*]\n"),
+    ] {
+        let fixture = Fixture::new(&[(".editorconfig", &valid.replacen(line, invalid, 1))]);
+        assert_eq!(fixture.hints("x.txt"), (Some(Encoding::Latin1), Some(LineEnd::CrLf)), "{invalid:?}");
+    }
+}
+
+#[test]
 fn broken_hints_are_no_hints() {
     let fixture = Fixture::new(&[("d/x.py", "")]);
     fs::write(fixture.at(".editorconfig"), [0xff, 0xfe, 0]).unwrap();

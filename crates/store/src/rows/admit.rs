@@ -5,11 +5,11 @@
 
 use super::store::EntityStore;
 use crate::row_location::RowLocation;
-use crate::sql::rows::EntityStoreError;
+use crate::sql::rows::{EntityStoreError, check_id};
 use crate::tenant::Tenant;
 use lockgate_edit::request::Entity;
 use lockgate_error::{Code, Error};
-use lockgate_policy::{EntityOwner, is_id};
+use lockgate_policy::EntityOwner;
 use lockgate_text::escape_name;
 
 /// The maximum length of a path in bytes.
@@ -58,9 +58,7 @@ impl EntityStore {
 
     /// Returns the organisation of an app; `None` for a global app.
     pub(super) fn app_owner(&self, app: &str) -> Result<Option<String>, Error> {
-        if !is_id(app) {
-            return Err(no_id("app_id"));
-        }
+        check_id("app_id", app)?;
         if let Some(home) = self.app_owners.get(app) {
             return Ok(home);
         }
@@ -78,9 +76,7 @@ impl EntityStore {
 
     /// Returns the requested organisation if it is in scope.
     pub(super) fn check_organization(&self, organization: &str) -> Result<Option<String>, Error> {
-        if !is_id(organization) {
-            return Err(no_id("organization_id"));
-        }
+        check_id("organization_id", organization)?;
         let is_within = match &self.tenant {
             Tenant::Global => false,
             Tenant::Organization(own) => own == organization,
@@ -115,11 +111,6 @@ impl EntityStore {
         };
         Ok(Some(found.unwrap_or_else(|| own.clone())).filter(|organization| !organization.is_empty()))
     }
-}
-
-fn no_id(field: &'static str) -> Error {
-    let message = format!("{field} must have 1 to 128 bytes and no control characters");
-    Error::new(Code::InvalidInput, message).named_field(field)
 }
 
 /// Accepts only a path with a single spelling.

@@ -1,6 +1,7 @@
 //! Selects rows for a search or a listing: by path, folder, glob or path prefix.
 
 use super::store::EntityStore;
+use crate::paths::spelling::without_idle_dots;
 use crate::row_location::RowLocation;
 use crate::search::{SearchGlob, nothing_at};
 use crate::sql::rows::{EntityStoreError, Paths, RowFound, Span};
@@ -48,16 +49,21 @@ impl EntityStore {
     /// scope, `BAD_PATTERN` for a glob, `STORE_UNAVAILABLE`.
     pub fn select(&self, filter: &EntityFilter<'_>, path: Option<&str>) -> Result<EntitySelector, Error> {
         let mut selector = self.select_all(filter)?;
-        let Some(path) = path.filter(|path| !path.is_empty()) else { return Ok(selector) };
-        if path.chars().any(char::is_control) {
+        let path = path.unwrap_or_default();
+        if path.starts_with('/') || path.chars().any(char::is_control) {
             return Err(no_rows_at(&path.escape_debug().to_string()));
         }
-        let folder = format!("{}/", path.strip_suffix('/').unwrap_or(path));
-        selector.paths = PathSelection::At(path.to_owned());
-        if self.has_any(&selector)? {
+        let plain = without_idle_dots(path);
+        if plain.is_empty() {
             return Ok(selector);
         }
-        selector.paths = PathSelection::Prefix(folder, None);
+        if !path.ends_with('/') {
+            selector.paths = PathSelection::At(plain.clone());
+            if self.has_any(&selector)? {
+                return Ok(selector);
+            }
+        }
+        selector.paths = PathSelection::Prefix(format!("{plain}/"), None);
         if self.has_any(&selector)? {
             return Ok(selector);
         }
@@ -72,9 +78,9 @@ impl EntityStore {
         if !SearchGlob::is_glob(path) {
             return Err(no_rows_at(path));
         }
-        let names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
-        let glob = SearchGlob::parse(&names.join("/"), path)?;
-        let fixed = names.iter().take_while(|name| !SearchGlob::is_glob(name));
+        let plain = without_idle_dots(path);
+        let glob = SearchGlob::parse(&plain, path)?;
+        let fixed = plain.split('/').take_while(|name| !SearchGlob::is_glob(name));
         selector.paths = PathSelection::Prefix(fixed.map(|name| format!("{name}/")).collect(), None);
         if !self.has_any(&selector)? {
             return Err(no_rows_at(path));
@@ -92,20 +98,21 @@ impl EntityStore {
     /// glob in a folder without rows; `BAD_PATTERN` for a glob, `STORE_UNAVAILABLE`.
     pub fn select_prefix(&self, filter: &EntityFilter<'_>, prefix: &str) -> Result<EntitySelector, Error> {
         let mut selector = self.select_all(filter)?;
-        if prefix.is_empty() {
-            return Ok(selector);
-        }
-        if prefix.chars().any(char::is_control) {
+        if prefix.starts_with('/') || prefix.chars().any(char::is_control) {
             selector.paths = PathSelection::Nowhere;
             return Ok(selector);
         }
-        if !prefix.ends_with('/') {
-            selector.paths = PathSelection::Prefix(format!("{prefix}/"), None);
-            if self.has_any(&selector)? {
-                return Ok(selector);
-            }
+        let plain = without_idle_dots(prefix);
+        if plain.is_empty() {
+            return Ok(selector);
         }
-        selector.paths = PathSelection::Prefix(prefix.to_owned(), None);
+        selector.paths = PathSelection::Prefix(format!("{plain}/"), None);
+        if self.has_any(&selector)? {
+            return Ok(selector);
+        }
+        if !prefix.ends_with('/') {
+            selector.paths = PathSelection::Prefix(plain, None);
+        }
         if !SearchGlob::is_glob(prefix) || self.has_any(&selector)? {
             return Ok(selector);
         }
@@ -147,6 +154,11 @@ impl EntitySelector {
             PathSelection::Everywhere | PathSelection::At(_) | PathSelection::Prefix(_, None) => false,
             PathSelection::Nowhere | PathSelection::Prefix(_, Some(_)) => true,
         }
+    }
+
+    /// True if the selection has the rows with a path prefix, and no glob leaves out any of them.
+    pub fn is_prefix(&self) -> bool {
+        matches!(self.paths, PathSelection::Prefix(_, None))
     }
 
     /// True if the selection cannot contain any row.

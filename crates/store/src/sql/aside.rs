@@ -2,7 +2,7 @@
 //!
 //! Invariant: no part of it is deleted, and no new database is created while its name is taken.
 
-use super::database::io_error;
+use super::connection::io_error;
 use super::error::DatabaseError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const PARTS: [&str; 3] = ["-wal", "-shm", ""];
 pub fn set_aside(path: &Path, reason: &str) -> Result<String, DatabaseError> {
     let new = free_name(path);
     for part in PARTS {
-        match std::fs::rename(with(path, part), with(&new, part)) {
+        match std::fs::rename(with_suffix(path, part), with_suffix(&new, part)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io_error(&error)),
             Ok(()) | Err(_) => {}
         }
@@ -30,12 +30,13 @@ pub fn set_aside(path: &Path, reason: &str) -> Result<String, DatabaseError> {
 
 fn free_name(path: &Path) -> PathBuf {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let path_at = |time: u64| with(path, &format!(".corrupt-{time}"));
+    let path_at = |time: u64| with_suffix(path, &format!(".corrupt-{time}"));
     (since..).map(path_at).find(|name| name.symlink_metadata().is_err()).unwrap_or_else(|| path_at(since))
 }
 
-fn with(path: &Path, end: &str) -> PathBuf {
+/// Appends to the last name of a path.
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(end);
+    name.push(suffix);
     PathBuf::from(name)
 }

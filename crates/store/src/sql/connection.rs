@@ -1,4 +1,4 @@
-//! SQLite connections with lockgate's settings, and the mapping of SQLite's errors.
+//! SQLite connections with lockgate's settings, and the mapping of errors of SQLite and of the operating system.
 //!
 //! Invariant: no commit waits for the disk, except one that restarts the log. A caller that finds the
 //! database busy retries soon and gives up after [`BUSY_TIMEOUT`].
@@ -6,6 +6,7 @@
 use super::error::DatabaseError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ffi};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -79,8 +80,21 @@ pub fn map_error(error: Error) -> DatabaseError {
     }
 }
 
+/// Maps an error of the operating system.
+pub fn io_error(error: &io::Error) -> DatabaseError {
+    let reason = error.to_string();
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => DatabaseError::Full(reason),
+        io::ErrorKind::FileTooLarge => above_file_size_limit(&reason).unwrap_or(DatabaseError::Full(reason)),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            DatabaseError::Unusable(reason)
+        }
+        _ => DatabaseError::Other(reason),
+    }
+}
+
 /// Returns the error for a file that may have reached the file size limit of this process; `None` without a limit.
-pub fn above_file_size_limit(reason: &str) -> Option<DatabaseError> {
+fn above_file_size_limit(reason: &str) -> Option<DatabaseError> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current?;
     let reason = format!("{reason}; files of this process are limited to {limit} bytes (`ulimit -f`)");
     Some(DatabaseError::FileTooLarge(reason))

@@ -2,7 +2,8 @@
 //!
 //! Invariant: one thread writes at a time, and readers never wait for it. Only point queries use its connection.
 
-use super::connection::{LOG_KEPT, above_file_size_limit, connect, map_error};
+use super::aside::with_suffix;
+use super::connection::{LOG_KEPT, connect, io_error, map_error};
 use super::error::DatabaseError;
 use super::schema;
 use crate::disk::folder::Identity;
@@ -58,7 +59,7 @@ impl Database {
             }
         };
         schema::add_missing_tables(&writer).map_err(map_error)?;
-        let log = File::options().read(true).write(true).open(log_path(path));
+        let log = File::options().read(true).write(true).open(with_suffix(path, "-wal"));
         let log = log.map_err(|error| io_error(&error))?;
         let (writer, readers) = (Mutex::new(writer), Mutex::default());
         let (path, due) = (path.to_owned(), AtomicBool::new(false));
@@ -197,24 +198,4 @@ fn newer(version: i64) -> String {
 
 fn identity(path: &Path) -> io::Result<Identity> {
     path.symlink_metadata().map(|found| Identity { device: found.dev(), inode: found.ino() })
-}
-
-/// The path of the write-ahead log of a database.
-pub(super) fn log_path(path: &Path) -> PathBuf {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    PathBuf::from(log)
-}
-
-/// Maps an error of the operating system.
-pub(super) fn io_error(error: &io::Error) -> DatabaseError {
-    let reason = error.to_string();
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => DatabaseError::Full(reason),
-        io::ErrorKind::FileTooLarge => above_file_size_limit(&reason).unwrap_or(DatabaseError::Full(reason)),
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            DatabaseError::Unusable(reason)
-        }
-        _ => DatabaseError::Other(reason),
-    }
 }

@@ -1,9 +1,9 @@
-//! The SQLite database behind one root's journal.
+//! The SQLite database behind one root's journal, and in [`rows`] the database of entities.
 //!
 //! The journal defines the edits and the location of their files. This module stores rows and texts by
 //! their versions, and manages SQLite's files on the disk.
 //!
-//! Invariant: whatever fails, the database holds all of an edit or none of it.
+//! Invariant: whatever fails, a database holds all of an edit or none of it.
 
 mod aside;
 mod begin;

@@ -4,7 +4,8 @@
 //! another program is not used.
 
 use super::aside::set_aside;
-use super::database::{Database, io_error};
+use super::connection::io_error;
+use super::database::Database;
 use super::error::DatabaseError;
 use crate::state::doubt;
 use rustix::fs::{FlockOperation, flock};

@@ -6,6 +6,8 @@
 //! Invariant: unpacking with the same base returns the same bytes or `None`. No packed bytes cause a
 //! panic, or an allocation above [`LARGEST`].
 
+use lockgate_text::{common_prefix, common_suffix};
+
 /// The size in bytes of the longest text that is kept.
 pub const LARGEST: usize = 256 << 20;
 
@@ -26,9 +28,9 @@ pub fn whole(text: &[u8]) -> Vec<u8> {
 
 /// Packs a text as a delta against the base.
 pub fn delta(base: &[u8], text: &[u8]) -> Vec<u8> {
-    let start = common_start(base, text);
+    let start = common_prefix(base, text);
     let (base, text) = (rest(base, start), rest(text, start));
-    let end = common_end(base, text);
+    let end = common_suffix(base, text);
     let (like, middle) = (without_end(base, end), without_end(text, end));
     let (kind, body) = compress(like, middle);
     let mut packed = Vec::with_capacity(body.as_deref().unwrap_or(middle).len() + 24);
@@ -108,24 +110,6 @@ fn rest(text: &[u8], from: usize) -> &[u8] {
 
 fn without_end(text: &[u8], end: usize) -> &[u8] {
     text.get(..text.len().saturating_sub(end)).unwrap_or_default()
-}
-
-/// The length in bytes of the common start of two texts. Compares whole blocks first, which is many
-/// times faster.
-fn common_start(one: &[u8], other: &[u8]) -> usize {
-    const BLOCK: usize = 1024;
-    let blocks = one.chunks_exact(BLOCK).zip(other.chunks_exact(BLOCK));
-    let same = blocks.take_while(|(one, other)| one == other).count() * BLOCK;
-    let bytes = rest(one, same).iter().zip(rest(other, same));
-    same + bytes.take_while(|(one, other)| one == other).count()
-}
-
-fn common_end(one: &[u8], other: &[u8]) -> usize {
-    const BLOCK: usize = 1024;
-    let blocks = one.rchunks_exact(BLOCK).zip(other.rchunks_exact(BLOCK));
-    let same = blocks.take_while(|(one, other)| one == other).count() * BLOCK;
-    let bytes = without_end(one, same).iter().rev().zip(without_end(other, same).iter().rev());
-    same + bytes.take_while(|(one, other)| one == other).count()
 }
 
 /// Writes a length with seven bits per byte, lowest first.

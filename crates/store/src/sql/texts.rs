@@ -3,7 +3,7 @@
 //! Invariant: a text is packed only against an existing one, in chains of at most [`DEEPEST`]. A
 //! returned text always matches the version under which it is stored.
 
-use super::columns::{count, now};
+use super::columns::{count, now, version_range};
 use super::database::Database;
 use super::error::DatabaseError;
 use super::journal_row::JournalRow;
@@ -14,8 +14,6 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 /// The maximum length of a chain of packed texts.
 const DEEPEST: i64 = 32;
-/// The minimum number of digits of a version prefix.
-const SHORTEST_VERSION: usize = 12;
 
 /// The packed texts of a change: those packed before the database was locked for writing, and the bytes that were stored.
 #[derive(Debug, Default)]
@@ -61,7 +59,7 @@ impl Database {
     /// Returns the text of a version. A prefix of at least twelve digits is enough if only one version
     /// has it.
     pub fn text(&self, version: &str) -> Result<Option<Vec<u8>>, DatabaseError> {
-        let Some((lowest, highest)) = range(version) else { return Ok(None) };
+        let Some((lowest, highest)) = version_range(version) else { return Ok(None) };
         let found = self.read(|reader| {
             let select = "SELECT id, stamp FROM texts WHERE stamp BETWEEN ? AND ? LIMIT 2";
             let mut select = reader.prepare_cached(select)?;
@@ -212,22 +210,4 @@ fn unpacked(reader: &Connection, id: i64) -> rusqlite::Result<Option<Vec<u8>>> {
         }
     }
     Ok(Some(text))
-}
-
-/// The lowest and the highest version with this prefix.
-fn range(version: &str) -> Option<([u8; 32], [u8; 32])> {
-    let digits = version.bytes().map(|digit| char::from(digit).to_digit(16).map(|digit| digit as u8));
-    let digits: Vec<u8> = digits.collect::<Option<_>>()?;
-    if !(SHORTEST_VERSION..=64).contains(&digits.len()) {
-        return None;
-    }
-    let filled = |rest: u8| {
-        let mut bytes = [0; 32];
-        for (place, byte) in bytes.iter_mut().enumerate() {
-            let digit = |at: usize| digits.get(at).copied().unwrap_or(rest);
-            *byte = digit(2 * place) << 4 | digit(2 * place + 1);
-        }
-        bytes
-    };
-    Some((filled(0), filled(15)))
 }

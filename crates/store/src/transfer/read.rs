@@ -39,9 +39,13 @@ impl ImportDir {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = rustix::fs::open(path, flags, Mode::empty());
         let shown = path.display().to_string();
-        opened.map(|fd| ImportDir { top: Folder::new(fd) }).map_err(|errno| match errno {
-            Errno::NOENT => Error::new(Code::FileNotFound, format!("there is no folder {shown}")),
-            errno => system_error::failed("opening the folder", &shown, errno),
+        opened.map(|fd| ImportDir { top: Folder::new(fd) }).map_err(|errno| {
+            let error = match errno {
+                Errno::NOENT => Error::new(Code::FileNotFound, format!("there is no folder {shown}")),
+                Errno::NOTDIR => Error::new(Code::NotAFile, format!("{shown} is not a folder")),
+                errno => return system_error::failed("opening the folder", &shown, errno),
+            };
+            error.hint("name the folder of an export")
         })
     }
 
@@ -234,6 +238,9 @@ mod tests {
             std::fs::write(at("apps.tsv"), apps).unwrap();
             assert_eq!(import.apps().unwrap_err().code, Code::InvalidInput, "{apps}");
         }
-        assert!(ImportDir::open(&at("none")).is_err() && ImportDir::open(&at("x")).is_err());
+        for (name, code) in [("none", Code::FileNotFound), ("x", Code::NotAFile)] {
+            let error = ImportDir::open(&at(name)).unwrap_err();
+            assert_eq!((error.code, error.next_step()), (code, "name the folder of an export"), "{error:?}");
+        }
     }
 }

@@ -35,14 +35,18 @@ impl ExportDir {
             Ok(()) | Err(_) => {}
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let opened = rustix::fs::open(path, flags, Mode::empty());
-        let top =
-            Folder::new(opened.map_err(|errno| system_error::failed("opening the folder", &shown, errno))?);
+        let taken = |code, reason: &str| {
+            Error::new(code, format!("{shown} {reason}")).hint("name a new folder or an empty one")
+        };
+        let opened = rustix::fs::open(path, flags, Mode::empty()).map_err(|errno| match errno {
+            Errno::NOTDIR => taken(Code::NotAFile, "is not a folder"),
+            errno => system_error::failed("opening the folder", &shown, errno),
+        });
+        let top = Folder::new(opened?);
         let found = top.entries(&mut Vec::new(), |_, _, _| Err(Errno::NOTEMPTY));
         match found {
             Ok(()) => Ok(ExportDir { top, last: Vec::new() }),
-            Err(Errno::NOTEMPTY) => Err(Error::new(Code::FileExists, format!("{shown} is not empty"))
-                .hint("name a new folder or an empty one")),
+            Err(Errno::NOTEMPTY) => Err(taken(Code::FileExists, "is not empty")),
             Err(errno) => Err(system_error::failed("reading the folder", &shown, errno)),
         }
     }
@@ -281,8 +285,14 @@ mod tests {
     fn a_folder_with_something_in_it_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("x"), "x").unwrap();
-        assert_eq!(ExportDir::create(dir.path()).unwrap_err().code, Code::FileExists);
-        assert_eq!(ExportDir::create(&dir.path().join("x")).unwrap_err().code, Code::NotAFile);
+        for (name, code) in [("", Code::FileExists), ("x", Code::NotAFile)] {
+            let error = ExportDir::create(&dir.path().join(name)).unwrap_err();
+            assert_eq!(
+                (error.code, error.next_step()),
+                (code, "name a new folder or an empty one"),
+                "{error:?}"
+            );
+        }
         assert!(ExportDir::create(&dir.path().join("no/such")).is_err());
         std::fs::create_dir(dir.path().join("empty")).unwrap();
         assert!(ExportDir::create(&dir.path().join("empty")).is_ok());

@@ -8,7 +8,7 @@ use super::value::Row;
 use super::{Added, EntityStoreError, Migrated};
 use crate::row_location::RowKey;
 use crate::tenant::Tenant;
-use lockgate_edit::request::{Entity, EntityKind};
+use lockgate_edit::request::Entity;
 use lockgate_error::{Code, Error};
 use lockgate_policy::is_id;
 use std::ops::ControlFlow;
@@ -44,15 +44,11 @@ impl EntityDatabase {
 
     /// Registers an app of this organisation, or a global one.
     ///
-    /// Errors: `INVALID_INPUT` if another organisation owns the app, because an app's owner never
-    /// changes; `STORE_UNAVAILABLE`.
+    /// Errors: `INVALID_INPUT` for an invalid id, and if another organisation owns the app, because an
+    /// app's owner never changes; `STORE_UNAVAILABLE`.
     pub fn add_app(&self, id: &str, organization: Option<&str>) -> Result<Added, Error> {
-        for (field, id) in [("app_id", Some(id)), ("organization_id", organization)] {
-            if id.is_some_and(|id| !is_id(id)) {
-                let message = format!("{field} must have 1 to 128 bytes and no control characters");
-                return Err(Error::new(Code::InvalidInput, message).field(field));
-            }
-        }
+        check_id("app_id", id)?;
+        organization.map_or(Ok(()), |id| check_id("organization_id", id))?;
         match self.put_app(id, organization.unwrap_or_default()).map_err(EntityStoreError::into_error)? {
             (true, _) => Ok(Added::New),
             (false, owner) if owner.as_deref() == organization => Ok(Added::Existing),
@@ -93,17 +89,13 @@ impl EntityDatabase {
     pub fn each_row(&self, see: &mut dyn FnMut(Entity, Vec<u8>) -> ControlFlow<()>) -> Result<(), Error> {
         let mut last = [const { String::new() }; 4];
         loop {
-            let [kind, organization, app, path] = &last;
-            let after = RowKey { kind, organization, app, path };
-            let rows = self.rows_after(after).map_err(EntityStoreError::into_error)?;
+            let rows = self.rows_after(row_key(&last)).map_err(EntityStoreError::into_error)?;
             let Some((key, _)) = rows.last() else { return Ok(()) };
             let next = key.clone();
-            for ([kind, organization, app, path], bytes) in rows {
-                // Skip types that no policy of this lockgate declares: nothing could request them.
-                let Some(kind) = EntityKind::from_name(&kind) else { continue };
-                let app_id = non_empty(app);
-                let organization_id = non_empty(organization).filter(|_| app_id.is_none());
-                if see(Entity { kind, path, app_id, organization_id }, bytes).is_break() {
+            for (key, bytes) in rows {
+                // No request can name a type that is no valid name.
+                let Some(entity) = row_key(&key).entity() else { continue };
+                if see(entity, bytes).is_break() {
                     return Ok(());
                 }
             }
@@ -118,11 +110,23 @@ impl EntityDatabase {
         let rows = rows.key(key).push(") ORDER BY kind, organization, app, path LIMIT ").bind(ROWS_PER_READ);
         let row = |row: &Row| {
             let key = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?];
-            let (text, raw): (&str, Option<&[u8]>) = (row.get(4)?, row.get(5)?);
-            Ok((key, raw.unwrap_or(text.as_bytes()).to_vec()))
+            Ok((key, row.content(4, 5)?.unwrap_or_default()))
         };
         self.read(all, rows)?.iter().map(row).collect()
     }
+}
+
+fn row_key([kind, organization, app, path]: &[String; 4]) -> RowKey<'_> {
+    RowKey { kind, organization, app, path }
+}
+
+/// Fails with `INVALID_INPUT` for an id that no app and no organisation can have.
+pub(crate) fn check_id(field: &str, id: &str) -> Result<(), Error> {
+    if is_id(id) {
+        return Ok(());
+    }
+    let message = format!("{field} must have 1 to 128 bytes and no control characters");
+    Err(Error::new(Code::InvalidInput, message).named_field(field))
 }
 
 /// Returns the id unless it is empty.

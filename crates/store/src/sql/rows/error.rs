@@ -114,6 +114,12 @@ mod driver {
         }
     }
 
+    /// Maps an error of opening a connection. It is retried like a lost connection: the server may be starting.
+    pub(in crate::sql::rows) fn not_opened(error: &io::Error) -> EntityStoreError {
+        log(error);
+        EntityStoreError::ConnectionLost("no server can be reached at its address".to_owned())
+    }
+
     fn log(error: &dyn Error) {
         let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
         tracing::debug!("database of stored content: {error}{cause}");
@@ -251,4 +257,4 @@ mod driver {
     }
 }
 
-pub(super) use driver::{lost, timed_out, unexpected};
+pub(super) use driver::{lost, not_opened, timed_out, unexpected};

@@ -3,7 +3,7 @@
 //! Invariant: each edit is read by one statement, so it is complete. An edit that changed a row out of
 //! scope is not found.
 
-use super::super::pack;
+use super::super::{columns, pack};
 use super::EntityStoreError;
 use super::database::EntityDatabase;
 use super::dialect::SqlDialect;
@@ -13,7 +13,6 @@ use super::write::{REDO, UNDO};
 use crate::history::{EditFilter, EditId, EditMeta, Entry, EntryKind, FileChange};
 use crate::row_location::RowKey;
 use crate::tenant::Tenant;
-use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_text::Version;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -21,9 +20,6 @@ const ENTRIES: &str = "SELECT e.id, e.at, e.tool, e.author, e.request, e.kind, e
     c.kind, c.organization, c.app, c.path, c.before, c.after, c.added, c.removed, c.kept
     FROM edits e JOIN changes c ON c.edit = e.id";
 const ORDER: &str = " ORDER BY e.at DESC, e.id, c.position";
-
-/// The length in digits of a version prefix that a caller may use.
-const DIGITS: std::ops::RangeInclusive<usize> = 12..=64;
 
 impl EntityDatabase {
     /// Returns the edit with this id.
@@ -43,7 +39,7 @@ impl EntityDatabase {
         of: Option<RowKey<'_>>,
         most: usize,
     ) -> Result<Vec<Entry>, EntityStoreError> {
-        let most = super::prepare::count(most);
+        let most = columns::count(most);
         let newest = match of {
             None => {
                 let newest = |ids: Statement| ids.newest("edits", tenant, most);
@@ -91,20 +87,12 @@ impl EntityDatabase {
         key: RowKey<'_>,
         version: &str,
     ) -> Result<Option<Vec<u8>>, EntityStoreError> {
-        let digits = version.bytes().all(|digit| digit.is_ascii_hexdigit());
-        if !digits || !DIGITS.contains(&version.len()) {
-            return Ok(None);
-        }
-        let filled = |digit: &str| {
-            let whole = format!("{version}{}", digit.repeat(64 - version.len()));
-            let byte = |at: usize| whole.get(at..at + 2).and_then(|byte| u8::from_str_radix(byte, 16).ok());
-            (0..64).step_by(2).filter_map(byte).collect::<Vec<u8>>()
-        };
+        let Some((lowest, highest)) = columns::version_range(version) else { return Ok(None) };
         let texts = UnboundStatement::new("SELECT stamp, packed FROM texts").in_scope(tenant, "organization");
-        let texts = texts.row("", key).push(" AND stamp BETWEEN ").bind(filled("0"));
-        let found = self.read(tenant, texts.push(" AND ").bind(filled("f")).push(" LIMIT 2"))?;
+        let texts = texts.row("", key).push(" AND stamp BETWEEN ").bind(lowest.as_slice());
+        let found = self.read(tenant, texts.push(" AND ").bind(highest.as_slice()).push(" LIMIT 2"))?;
         let [only] = found.as_slice() else { return Ok(None) };
-        let (recorded, packed): (Option<Version>, &[u8]) = (only.version(0)?, only.get(1)?);
+        let (recorded, packed): (Option<Version>, &[u8]) = (only.get(0)?, only.get(1)?);
         let mut text = Vec::new();
         let unpacked = pack::unpack(&mut text, packed);
         Ok(unpacked.filter(|()| Some(Version::hash(&text)) == recorded).map(|()| text))
@@ -139,14 +127,13 @@ pub(super) fn of_row(
 
 fn entry(row: &Row, id: EditId, changed: FileChange) -> Result<Entry, EntityStoreError> {
     let of = EditId::new(id.journal(), row.get::<i64>(6)?.cast_unsigned());
-    let no_request = || EntityStoreError::Other("an edit has no request hash".to_owned());
     Ok(Entry {
         id,
         at: UNIX_EPOCH + Duration::from_micros(u64::try_from(row.get::<i64>(1)?).unwrap_or(0)),
         meta: EditMeta {
             tool: row.get(2)?,
             author: row.get(3)?,
-            request: row.version(4)?.ok_or_else(no_request)?,
+            request: row.get(4)?,
             kind: match row.get::<i64>(5)? {
                 UNDO => EntryKind::Undo(of),
                 REDO => EntryKind::Redo(of),
@@ -161,17 +148,14 @@ fn entry(row: &Row, id: EditId, changed: FileChange) -> Result<Entry, EntityStor
 
 fn changed(row: &Row) -> Result<FileChange, EntityStoreError> {
     let count = |column| row.get::<i64>(column).map(|count| usize::try_from(count).unwrap_or(0));
-    let id = |column| row.get::<String>(column).map(|id| Some(id).filter(|id| !id.is_empty()));
-    let path: String = row.get(12)?;
-    let no_kind = || EntityStoreError::Other("an entity has an unknown type".to_owned());
-    let kind = EntityKind::from_name(row.get(9)?).ok_or_else(no_kind)?;
-    let app_id = id(11)?;
-    let organization_id = id(10)?.filter(|_| app_id.is_none());
+    let key = RowKey { kind: row.get(9)?, organization: row.get(10)?, app: row.get(11)?, path: row.get(12)? };
+    let entity =
+        key.entity().ok_or_else(|| EntityStoreError::Other("an entity has an unknown type".to_owned()))?;
     Ok(FileChange {
-        entity: Some(Entity { kind, path: path.clone(), app_id, organization_id }),
-        path,
-        before: row.version(13)?,
-        after: row.version(14)?,
+        path: entity.path.clone(),
+        entity: Some(entity),
+        before: row.get(13)?,
+        after: row.get(14)?,
         added: count(15)?,
         removed: count(16)?,
         mode: None,

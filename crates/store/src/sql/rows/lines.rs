@@ -7,7 +7,8 @@
 //! Invariant: one of the parts contains each line of a stored text completely. Parts may also contain
 //! lines that the text no longer has.
 
-use super::prepare::{NewContent, OriginalRow, PreparedRow, count};
+use super::super::columns::count;
+use super::prepare::{NewContent, OriginalRow, PreparedRow};
 use super::statement::{Statement, UnboundStatement};
 use crate::tenant::Tenant;
 use std::collections::HashSet;

@@ -23,6 +23,7 @@ mod tidy;
 mod value;
 mod write;
 
+pub(crate) use admin::check_id;
 pub use database::EntityDatabase;
 pub(crate) use error::EntityStoreError;
 

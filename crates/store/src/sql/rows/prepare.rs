@@ -1,6 +1,7 @@
 //! Prepares a write before its transaction begins, so that no other write waits while texts are
 //! compressed and diffed.
 
+use super::super::columns::count;
 use super::super::pack;
 use super::EntityStoreError;
 use crate::content::Content;
@@ -99,11 +100,6 @@ fn encode_text(bytes: &[u8]) -> (String, String, Option<Vec<u8>>) {
             (encoding, text, Some(bytes.to_vec()))
         }
     }
-}
-
-/// Converts a count to the databases' integer type.
-pub(super) fn count(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// Returns the current time as it is stored: microseconds since 1970.

@@ -100,10 +100,6 @@ fn row(tenant: &Tenant, key: RowKey<'_>, limit: u64) -> Statement {
 }
 
 fn whole(row: &Row) -> Result<RowRead, EntityStoreError> {
-    let version =
-        row.version(0)?.ok_or_else(|| EntityStoreError::Other("a row has no version".to_owned()))?;
-    let (text, raw): (Option<&str>, Option<&[u8]>) = (row.get(3)?, row.get(4)?);
-    let bytes = raw.or(text.map(str::as_bytes)).map(<[u8]>::to_vec);
     let size = u64::try_from(row.get::<i64>(2)?).unwrap_or(u64::MAX);
-    Ok(RowRead { bytes, size, version, changed: row.get(1)? })
+    Ok(RowRead { bytes: row.content(3, 4)?, size, version: row.get(0)?, changed: row.get(1)? })
 }

@@ -6,6 +6,7 @@
 //! Invariant: an index narrows the result to rows that contain a required piece of every match; it
 //! never drops a row that could match.
 
+use super::super::columns::count;
 use super::database::EntityDatabase;
 use super::dialect::SqlDialect;
 use super::statement::{Statement, UnboundStatement};
@@ -36,7 +37,7 @@ impl EntityDatabase {
         behind: ListingCursor<'_>,
         most: usize,
     ) -> Result<Vec<RowFound>, EntityStoreError> {
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let most = count(most);
         let piece = most_selective(pieces);
         let like = piece.filter(|piece| known_chars(piece) > 0).map(like);
         let narrow = match self.dialect() {
@@ -66,9 +67,7 @@ impl EntityDatabase {
         let statements: Vec<Statement> = batches.map(|batch| contents(tenant, span, batch)).collect();
         let mut texts: HashMap<(String, String), Vec<u8>> = HashMap::new();
         for row in self.read_all(tenant, &statements)?.iter().flatten() {
-            let (text, raw): (Option<&str>, Option<&[u8]>) = (row.get(2)?, row.get(3)?);
-            let bytes = raw.or(text.map(str::as_bytes)).unwrap_or_default().to_vec();
-            texts.insert((row.get(0)?, row.get(1)?), bytes);
+            texts.insert((row.get(0)?, row.get(1)?), row.content(2, 3)?.unwrap_or_default());
         }
         let text = |row: &RowFound| texts.remove(&(row.organization.clone(), row.path.clone()));
         Ok(rows.iter().map(text).collect())
@@ -146,7 +145,7 @@ fn found(row: &Row) -> Result<RowFound, EntityStoreError> {
         organization: row.get(0)?,
         path: row.get(1)?,
         size: u64::try_from(row.get::<i64>(2)?).unwrap_or(u64::MAX),
-        version: row.version(3)?.ok_or_else(|| EntityStoreError::Other("a row has no version".to_owned()))?,
+        version: row.get(3)?,
     })
 }
 

@@ -24,13 +24,10 @@ impl Row {
         self.0.get(column).and_then(T::from_column).ok_or_else(unexpected)
     }
 
-    /// Returns the version in a column.
-    pub fn version(&self, column: usize) -> Result<Option<Version>, EntityStoreError> {
-        let known = |bytes: &[u8]| match bytes.try_into() {
-            Ok(bytes) => Ok(Version::from_bytes(bytes)),
-            Err(_) => Err(EntityStoreError::Other("a stored version is invalid".to_owned())),
-        };
-        self.get::<Option<&[u8]>>(column)?.map(known).transpose()
+    /// Returns the bytes of a content: those of the column `raw`, else of the column `text`; `None` if both are null.
+    pub fn content(&self, text: usize, raw: usize) -> Result<Option<Vec<u8>>, EntityStoreError> {
+        let (text, raw): (Option<&str>, Option<&[u8]>) = (self.get(text)?, self.get(raw)?);
+        Ok(raw.or(text.map(str::as_bytes)).map(<[u8]>::to_vec))
     }
 }
 
@@ -69,6 +66,12 @@ impl<'r> FromColumn<'r> for &'r [u8] {
     }
 }
 
+impl FromColumn<'_> for Version {
+    fn from_column(value: &SqlValue) -> Option<Version> {
+        <&[u8]>::from_column(value)?.try_into().ok().map(Version::from_bytes)
+    }
+}
+
 impl<'r, T: FromColumn<'r>> FromColumn<'r> for Option<T> {
     fn from_column(value: &'r SqlValue) -> Option<Option<T>> {
         if *value == SqlValue::Null { Some(None) } else { T::from_column(value).map(Some) }
@@ -93,12 +96,6 @@ impl From<&[u8]> for SqlValue {
     }
 }
 
-impl From<Vec<u8>> for SqlValue {
-    fn from(bytes: Vec<u8>) -> SqlValue {
-        SqlValue::Bytes(bytes)
-    }
-}
-
 impl From<Option<&[u8]>> for SqlValue {
     fn from(bytes: Option<&[u8]>) -> SqlValue {
         bytes.map_or(SqlValue::Null, SqlValue::from)
@@ -111,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_column_has_one_type_and_may_be_null() {
-        let row = Row(vec![SqlValue::Null, SqlValue::from(1), SqlValue::from("a"), SqlValue::from(vec![2])]);
+        let row = Row(vec![SqlValue::Null, SqlValue::from(1), SqlValue::from("a"), SqlValue::Bytes(vec![2])]);
         assert_eq!((row.get(1), row.get(1), row.get(1)), (Ok(1), Ok(true), Ok(Some(1))));
         assert_eq!((row.get(2), row.get(2), row.get(0)), (Ok("a"), Ok("a".to_owned()), Ok(None::<&str>)));
         assert_eq!(row.get(3), Ok([2].as_slice()));
@@ -119,6 +116,14 @@ mod tests {
             (row.get::<i64>(0), row.get::<i64>(2), row.get::<i64>(9)),
             (Err(unexpected()), Err(unexpected()), Err(unexpected()))
         );
-        assert!(row.version(3).is_err() && row.version(0) == Ok(None));
+        assert_eq!((row.get::<Version>(3), row.get(0)), (Err(unexpected()), Ok(None::<Version>)));
+    }
+
+    #[test]
+    fn a_content_is_its_bytes_or_its_text() {
+        let row = Row(vec![SqlValue::Null, SqlValue::from("a"), SqlValue::Bytes(vec![2])]);
+        let content = |text, raw| row.content(text, raw).unwrap();
+        assert_eq!((content(1, 0), content(0, 0)), (Some(b"a".to_vec()), None));
+        assert_eq!((content(1, 2), content(0, 2)), (Some(vec![2]), Some(vec![2])));
     }
 }

@@ -3,10 +3,11 @@
 //! Invariant: every changed row still had the text that was read, or nothing is changed. The edits of
 //! one row have ascending times, even if the servers' clocks disagree.
 
+use super::super::columns::count;
 use super::super::pack;
 use super::connection::EntityTransaction;
 use super::database::EntityDatabase;
-use super::prepare::{NewContent, PreparedRow, count, now, random_number};
+use super::prepare::{NewContent, PreparedRow, now, random_number};
 use super::statement::{OWNER_BY_NUMBER, Statement, UnboundStatement};
 use super::value::SqlValue;
 use super::{EntityStoreError, lines};

@@ -9,7 +9,7 @@
 
 use super::super::EntityStoreError;
 use super::super::dialect::{TRANSACTION_TIMEOUT, TransactionMode};
-use super::super::error::{lost, timed_out};
+use super::super::error::{not_opened, timed_out};
 use super::super::statement::{Statement, UnboundStatement};
 use super::super::value::{Row, SqlValue};
 use super::server::PostgresOptions;
@@ -220,12 +220,13 @@ async fn in_one_flight<T, E>(
 }
 
 async fn connect(options: &PostgresOptions) -> Result<(Session, JoinHandle<()>), EntityStoreError> {
-    let lost = |error| lost(&error);
+    let not_opened = |error| not_opened(&error);
     let stream: Box<dyn ServerStream> = match &options.socket {
-        Some(socket) => Box::new(UnixStream::connect(socket).await.map_err(lost)?),
+        Some(socket) => Box::new(UnixStream::connect(socket).await.map_err(not_opened)?),
         None => {
-            let stream = TcpStream::connect((options.host.as_str(), options.port)).await.map_err(lost)?;
-            stream.set_nodelay(true).map_err(lost)?;
+            let stream =
+                TcpStream::connect((options.host.as_str(), options.port)).await.map_err(not_opened)?;
+            stream.set_nodelay(true).map_err(not_opened)?;
             Box::new(stream)
         }
     };
@@ -332,6 +333,16 @@ impl Drop for LocalRuntime {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_was_never_reached_is_not_called_lost() {
+        for url in ["postgres://u@127.0.0.1:1/d", "postgres://u@localhost/d?host=/no/such/folder"] {
+            let options = PostgresOptions::parse(url).unwrap();
+            let error = PostgresConnection::open(&options, Duration::from_secs(60)).err();
+            let reason = "no server can be reached at its address".to_owned();
+            assert_eq!(error, Some(EntityStoreError::ConnectionLost(reason)), "{url}");
+        }
+    }
 
     #[test]
     fn settings_hold_no_value_of_a_tenant() {

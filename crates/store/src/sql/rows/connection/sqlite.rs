@@ -102,7 +102,7 @@ mod tests {
             SqlValue::Null,
             SqlValue::from(-5),
             SqlValue::from("o'\\\0\u{fffd}"),
-            SqlValue::from(vec![0, 0xff]),
+            SqlValue::Bytes(vec![0, 0xff]),
         ];
         let select = |select: UnboundStatement, value: &SqlValue| select.push(", ").bind(value.clone());
         let statement = values.iter().fold(UnboundStatement::new("SELECT 1"), select).unbound();
