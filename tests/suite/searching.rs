@@ -20,7 +20,7 @@ use super::files::write;
 use super::store::rights::runs_unprivileged;
 use super::wire::Server;
 use lockgate_store::{
-    Clock, Files, Hidden, MatchReach, SearchBounds, SearchClock, SearchPattern, SearchTarget,
+    Clock, Files, Hidden, MatchReach, SearchClock, SearchLimits, SearchPattern, SearchTarget,
 };
 use naive::{FileHits, SearchQuery};
 
@@ -228,7 +228,7 @@ fn count_matches(files: &Files, pattern: &str) -> (usize, usize) {
     let SearchTarget::Roots(below) = files.search_target(None).unwrap() else { panic!() };
     let clock = Clock::new(Instant::now() + BOUNDED, &Patient);
     let pattern = SearchPattern::new(pattern, MatchReach::Line).unwrap();
-    let bounds = SearchBounds { most: 9, largest: 1 << 20, clock: &clock };
+    let bounds = SearchLimits { most: 9, largest: 1 << 20, clock: &clock };
     let hits = files.search(&below, &pattern, Hidden::Excluded, bounds);
     (hits.total, hits.skipped.unreadable)
 }

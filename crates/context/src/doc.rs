@@ -16,7 +16,7 @@ const OPENERS: [&str; 10] = ["<!--", "/**", "/*!", "///", "//!", "--", "/*", "//
 pub(super) fn signature(view: &str, head: &Range<usize>, kind: SymbolKind) -> String {
     let start = line_start(view, head.start);
     let end = head.end.min(start.saturating_add(LOOKED_AT));
-    let whole = view.get(start..floor(view, end)).unwrap_or_default();
+    let whole = view.get(start..view.floor_char_boundary(end)).unwrap_or_default();
     let whole = match kind {
         SymbolKind::Key | SymbolKind::Heading | SymbolKind::Element => {
             whole.lines().next().unwrap_or_default()
@@ -77,7 +77,7 @@ pub(super) fn doc(view: &str, extent: &Range<usize>, head: &Range<usize>, langua
 }
 
 fn docstring(view: &str, body: usize) -> Option<String> {
-    let end = floor(view, body.saturating_add(LOOKED_AT));
+    let end = view.floor_char_boundary(body.saturating_add(LOOKED_AT));
     let text = view.get(body..end)?.trim_start().trim_start_matches(['r', 'R', 'u', 'U', 'b', 'B']);
     let quote = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|quote| text.starts_with(quote))?;
     let inside = text.get(quote.len()..)?;
@@ -89,7 +89,7 @@ fn docstring(view: &str, body: usize) -> Option<String> {
 /// the declaration.
 fn comment(view: &str, above: Range<usize>, language: &str) -> Option<String> {
     let start = above.start.max(above.end.saturating_sub(LOOKED_AT));
-    let text = view.get(ceil(view, start)..above.end)?;
+    let text = view.get(view.ceil_char_boundary(start)..above.end)?;
     let mut inside = false;
     for line in text.lines().map(str::trim) {
         let is_attribute = line.starts_with('@') || (language == "rust" && line.starts_with("#["));
@@ -131,17 +131,9 @@ pub(super) fn clipped(line: &str) -> String {
 
 /// Returns the offset of the first character on the declaration's line, where its modifiers may be.
 fn line_start(view: &str, at: usize) -> usize {
-    let before = view.get(at.saturating_sub(LOOKED_AT)..at).unwrap_or_default();
+    let start = view.ceil_char_boundary(at.saturating_sub(LOOKED_AT));
+    let before = view.get(start..at).unwrap_or_default();
     let line = before.rsplit('\n').next().unwrap_or_default();
     // Earlier text on the line belongs to the declaration, unless another construct ends there.
     if line.contains(['{', '}', ';', ')', ']']) { at } else { at - line.trim_start().len() }
-}
-
-fn floor(view: &str, at: usize) -> usize {
-    let at = at.min(view.len());
-    (0..=at).rev().find(|at| view.is_char_boundary(*at)).unwrap_or(0)
-}
-
-fn ceil(view: &str, at: usize) -> usize {
-    (at..=view.len()).find(|at| view.is_char_boundary(*at)).unwrap_or(view.len())
 }

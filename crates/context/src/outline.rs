@@ -1,27 +1,10 @@
-//! The outline of one file, reduced to the available space: first without docs, then without leaf
-//! symbols, then without deep ones.
+//! The outline of one file, reduced to the available space: first without docs, then without variables and
+//! fields, then without deeply nested symbols.
 
 use super::budget::{self, ByteBudget};
 use super::tags::{Tag, Tags};
 use super::versioned_text::VersionedText;
 use super::{CodeSymbol, SymbolKind};
-
-/// The level of detail of an outline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Measure {
-    docs: bool,
-    minors: bool,
-    depth: usize,
-}
-
-/// From the most detail to the least.
-const MEASURES: [Measure; 5] = [
-    Measure { docs: true, minors: true, depth: usize::MAX },
-    Measure { docs: false, minors: true, depth: usize::MAX },
-    Measure { docs: false, minors: false, depth: usize::MAX },
-    Measure { docs: false, minors: false, depth: 2 },
-    Measure { docs: false, minors: false, depth: 1 },
-];
 
 /// The part of an outline that fits.
 pub(super) struct FittedOutline {
@@ -36,40 +19,24 @@ pub(super) struct FittedOutline {
 pub(super) fn outline(page: &VersionedText, tags: &Tags, budget: &mut ByteBudget) -> FittedOutline {
     let all: Vec<(usize, CodeSymbol)> = symbols(page, tags);
     let total = all.len();
-    let room = budget.left();
-    for measure in MEASURES {
-        let shown: Vec<CodeSymbol> =
-            all.iter().filter_map(|(depth, symbol)| measure.apply(*depth, symbol)).collect();
-        let bytes: usize = shown.iter().map(budget::symbol).sum();
-        if bytes <= room && !shown.is_empty() {
-            budget.take(bytes);
-            let omits_docs = !measure.docs && all.iter().any(|(_, symbol)| symbol.doc.is_some());
-            return FittedOutline { symbols: shown, total, omits_docs };
-        }
+    if budget.take(all.iter().map(|(_, symbol)| budget::symbol(symbol)).sum()) {
+        let symbols = all.into_iter().map(|(_, symbol)| symbol).collect();
+        return FittedOutline { symbols, total, omits_docs: false };
     }
-    let [.., least] = MEASURES;
-    let (mut remaining, mut shown) = (room, Vec::new());
-    for symbol in all.iter().filter_map(|(depth, symbol)| least.apply(*depth, symbol)) {
-        let Some(less) = remaining.checked_sub(budget::symbol(&symbol)) else { break };
-        remaining = less;
-        shown.push(symbol);
-    }
-    budget.take(room - remaining);
-    FittedOutline { symbols: shown, total, omits_docs: true }
+    let omits_docs = all.iter().any(|(_, symbol)| symbol.doc.is_some());
+    let mut ranked: Vec<(usize, (usize, CodeSymbol))> = all.into_iter().enumerate().collect();
+    ranked.iter_mut().for_each(|(_, (_, symbol))| symbol.doc = None);
+    ranked.sort_by_key(|(_, (depth, symbol))| (is_minor(symbol.kind), *depth));
+    let fitting = ranked.iter().take_while(|(_, (_, symbol))| budget.take(budget::symbol(symbol))).count();
+    ranked.truncate(fitting);
+    ranked.sort_unstable_by_key(|(place, _)| *place);
+    let symbols = ranked.into_iter().map(|(_, (_, symbol))| symbol).collect();
+    FittedOutline { symbols, total, omits_docs }
 }
 
-impl Measure {
-    fn apply(self, depth: usize, symbol: &CodeSymbol) -> Option<CodeSymbol> {
-        let minor = matches!(
-            symbol.kind,
-            SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field | SymbolKind::Variant
-        );
-        if depth >= self.depth || (minor && !self.minors) {
-            return None;
-        }
-        let doc = symbol.doc.clone().filter(|_| self.docs);
-        Some(CodeSymbol { doc, ..symbol.clone() })
-    }
+/// True for the variables and fields, which a shortened outline loses first.
+fn is_minor(kind: SymbolKind) -> bool {
+    matches!(kind, SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field | SymbolKind::Variant)
 }
 
 /// Returns the symbols of a text, each with its depth.

@@ -6,7 +6,7 @@ use super::index::{Definition, Index, IndexedFile};
 use super::indexed_symbol::IndexedSymbol;
 use super::near::{Distance, is_test};
 use super::words::words;
-use lockgate_text::SymbolKind;
+use lockgate_text::{SymbolKind, common_prefix};
 
 /// The maximum number of words in a query that count.
 const MAX_WORDS: usize = 16;
@@ -109,7 +109,7 @@ fn hit(name: &str, wanted: &[String]) -> (u8, u8) {
         return (number(same), 4);
     }
     let alike = |word: &String| {
-        let shared = word.bytes().zip(name.bytes()).take_while(|(one, other)| one == other).count();
+        let shared = common_prefix(word.as_bytes(), name.as_bytes());
         shared >= 4 && word.len().max(name.len()) - shared <= 3
     };
     wanted.iter().position(alike).map_or((0, 0), |at| (number(at), 2))

@@ -151,6 +151,25 @@ fn an_outline_that_does_not_fit_loses_what_matters_least() {
 }
 
 #[test]
+fn an_outline_that_does_not_fit_uses_its_space() {
+    let methods: String = (0..400).map(|n| format!("    def method{n}(self):\n        pass\n")).collect();
+    let world = World::new(&[("a.py", &format!("class A:\n{methods}\n\ndef last():\n    pass\n"))]);
+    let (shown, answer) = outlined(&world, 4_000);
+    assert!(shown.len() > 100 && shown.len() < 402, "{}", shown.len());
+    let methods = (0..shown.len() - 2).map(|n| format!("A.method{n}"));
+    let wanted: Vec<String> =
+        ["A".to_owned()].into_iter().chain(methods).chain(["last".to_owned()]).collect();
+    assert_eq!(shown, wanted);
+    assert_eq!(answer.notes, [format!("{} of 402 symbols of the outline are not shown", 402 - shown.len())]);
+}
+
+#[test]
+fn an_outline_without_symbols_omits_nothing() {
+    let (all, answer) = outlined(&World::new(&[("a.py", "f()\n")]), 4_000);
+    assert_eq!((all.len(), answer.truncated, answer.notes), (0, false, Vec::new()));
+}
+
+#[test]
 fn references_that_do_not_fit_are_counted() {
     let text = format!("def f(): pass\n{}", "f()\n".repeat(500));
     let answer =

@@ -70,6 +70,22 @@ const DESCRIBED: &[(&str, &str, &[&str])] = &[
             "v variable 13-13: export const v: I = x",
         ],
     ),
+    (
+        "b.ts",
+        "namespace N {\n  export const a = 1;\n  export interface I { b: string }\n  function f() { const c = 1; }\n}\n\
+         declare module \"m\" {\n  var d: number;\n}\ndeclare global {\n  interface W { e: string }\n}\n{ const g = 1; }\n",
+        &[
+            "N module 1-5: namespace N",
+            "N.a variable 2-2: export const a = 1",
+            "N.I interface 3-3: export interface I",
+            "N.I.b field 3-3: b: string",
+            "N.f function 4-4: function f()",
+            "m module 6-8: declare module \"m\"",
+            "m.d variable 7-7: var d: number",
+            "W interface 10-10: interface W",
+            "W.e field 10-10: e: string",
+        ],
+    ),
     ("a.tsx", "export const A = (p: P) => <div>{p.x}</div>;\n", &["A function 1-1: export const A = (p: P)"]),
     (
         "a.rs",
@@ -197,6 +213,12 @@ fn symbols_are_described_as_they_are_declared() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn modifiers_are_found_wherever_the_text_is_cut() {
+    let text = format!("// {}\n\nexport function f() {{}}\n", "é".repeat(3_000));
+    assert_eq!(described("a.js", &text), ["f function 3-3: export function f()"]);
 }
 
 #[test]

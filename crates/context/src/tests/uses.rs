@@ -59,6 +59,14 @@ const CASES: &[Case] = &[
         &["a.ts:2 big", "b.tsx:1", "b.tsx:2 V"],
     ),
     (
+        &[(
+            "a.ts",
+            "namespace N {\n  export const a = 1;\n  export function f() { return a; }\n  function g(a) { a; }\n}\nx(N.a);\n",
+        )],
+        "N.a",
+        &["a.ts:3 N.f", "a.ts:6"],
+    ),
+    (
         &[
             (
                 "src/a.rs",

@@ -5,13 +5,16 @@
 use super::engine::{Engines, MatchReach};
 use super::needle::{NeedlePiece, pieces};
 use lockgate_error::{Code, Error, FieldValue, NextCall};
-use regex_syntax::ast::ErrorKind;
+use regex_syntax::ast::{self, Ast, ErrorKind, Span};
 use regex_syntax::hir::{Hir, HirKind, Look};
 use regex_syntax::{Parser, ParserBuilder};
+use std::convert::Infallible;
 use std::ops::Range;
 
 /// The longest pattern, in bytes.
 const LONGEST: usize = 10_000;
+/// The most characters of a pattern that an error quotes.
+const QUOTED: usize = 30;
 
 const SYNTAX: &str = "the syntax is that of the Rust crate regex: look-around and back references are not supported; \
     write \\( \\[ \\{ \\. \\* \\+ \\? \\| \\\\ to find these characters themselves";
@@ -28,19 +31,20 @@ pub struct SearchPattern {
 }
 
 impl SearchPattern {
-    /// Parses a pattern in the syntax of the crate `regex`; `^` and `$` are the start and end of a line.
+    /// Parses a pattern in the syntax of the crate `regex`; `^` and `$` are the start and end of a line, and
+    /// `\r\n` is read as `\n`.
     ///
     /// Errors: `BAD_PATTERN` for a pattern that is not valid, too large, or spans lines without permission.
     pub fn new(pattern: &str, reach: MatchReach) -> Result<SearchPattern, Error> {
         if pattern.len() > LONGEST {
             return Err(bad(format!("it is longer than {LONGEST} bytes")));
         }
+        let pattern = &fold_line_ends(pattern);
         let mut parser: Parser = ParserBuilder::new().multi_line(true).utf8(false).build();
         let parsed = parser.parse(pattern).map_err(|error| {
-            let mut rejected = bad(describe(&error, pattern));
+            let rejected = bad(describe(&error, pattern));
             // Such a pattern is not meant as a text.
-            rejected.next.take_if(|_| is_unsupported(&error));
-            rejected
+            if is_unsupported(&error) { rejected } else { rejected.with_next(literal_search()) }
         })?;
         if reach == MatchReach::Line && asks_for_a_line_end(&parsed) {
             let next =
@@ -67,13 +71,51 @@ impl SearchPattern {
     }
 }
 
+/// Returns the pattern with each `\r\n` as `\n`, the only line end of the text that is searched.
+fn fold_line_ends(pattern: &str) -> String {
+    let mut folded = pattern.to_owned();
+    // An invalid pattern is reported as it is.
+    let Ok(parsed) = ast::parse::Parser::new().parse(pattern) else { return folded };
+    let Ok(mut returns) = ast::visit(&parsed, CarriageReturns::default());
+    returns.sort_unstable_by_key(|span| span.start.offset);
+    for span in returns.into_iter().rev() {
+        folded.replace_range(span.start.offset..span.end.offset, "");
+    }
+    folded
+}
+
+/// Collects each `\r` directly before a `\n`.
+#[derive(Default)]
+struct CarriageReturns(Vec<Span>);
+
+impl ast::Visitor for CarriageReturns {
+    type Output = Vec<Span>;
+    type Err = Infallible;
+
+    fn finish(self) -> Result<Vec<Span>, Infallible> {
+        Ok(self.0)
+    }
+
+    fn visit_pre(&mut self, part: &Ast) -> Result<(), Infallible> {
+        let Ast::Concat(concat) = part else { return Ok(()) };
+        for pair in concat.asts.windows(2) {
+            if let [Ast::Literal(first), Ast::Literal(second)] = pair
+                && (first.c, second.c) == ('\r', '\n')
+            {
+                self.0.push(first.span);
+            }
+        }
+        Ok(())
+    }
+}
+
 fn bad(message: String) -> Error {
-    let next =
-        NextCall::Fields { set: vec![("literal", FieldValue::Flag(true))], unset: vec!["search_flags"] };
-    Error::new(Code::BadPattern, format!("invalid regex: {message}"))
-        .field("pattern")
-        .hint(SYNTAX)
-        .with_next(next)
+    Error::new(Code::BadPattern, format!("invalid regex: {message}")).field("pattern").hint(SYNTAX)
+}
+
+/// The call that searches the pattern as a text.
+fn literal_search() -> NextCall {
+    NextCall::Fields { set: vec![("literal", FieldValue::Flag(true))], unset: vec!["search_flags"] }
 }
 
 /// True if the error is a construct that other syntaxes have and this one lacks.
@@ -82,15 +124,16 @@ fn is_unsupported(error: &regex_syntax::Error) -> bool {
     matches!(error.kind(), ErrorKind::UnsupportedLookAround | ErrorKind::UnsupportedBackreference)
 }
 
-/// The error in a pattern and its position.
+/// The error in a pattern, and the pattern from there on. A position would count the flags that a caller put
+/// before the pattern.
 fn describe(error: &regex_syntax::Error, pattern: &str) -> String {
     let (message, at) = match error {
         regex_syntax::Error::Parse(error) => (error.kind().to_string(), error.span().start.offset),
         regex_syntax::Error::Translate(error) => (error.kind().to_string(), error.span().start.offset),
         other => return other.to_string(),
     };
-    let before = pattern.get(..at).unwrap_or_default().chars().count();
-    format!("{message}, at character {}", before + 1)
+    let rest: String = pattern.get(at..).unwrap_or_default().chars().take(QUOTED).collect();
+    if rest.is_empty() { format!("{message}, at the end") } else { format!("{message}, at `{rest}`") }
 }
 
 /// True if a part of the pattern cannot match without a line end.
@@ -111,8 +154,11 @@ mod tests {
     #[test]
     fn what_cannot_be_looked_for_is_refused_with_the_reason() {
         for (source, expected) in [
-            ("(a", "unclosed group, at character 1"),
-            ("ä(", "unclosed group, at character 2"),
+            ("(a", "unclosed group, at `(a`"),
+            ("ä(", "unclosed group, at `(`"),
+            ("(?i)a(b|c", "unclosed group, at `(b|c`"),
+            ("a\\", "incomplete escape sequence, reached end of pattern prematurely, at `\\`"),
+            ("(?i", "got end of regex, at the end"),
             ("a{2,1}", "invalid repetition count range"),
             ("(?=a)", "look-around"),
             ("(?<!a)b", "look-around"),
@@ -134,15 +180,36 @@ mod tests {
 
     #[test]
     fn the_proposed_call_suits_the_mistake() {
-        for (source, field) in
-            [("(a", Some("literal")), (r"a\nb", Some("multiline")), ("(?=a)", None), (r"(a)\1", None)]
-        {
+        for (source, field) in [
+            ("(a", Some("literal")),
+            (r"a\nb", Some("multiline")),
+            ("(?=a)", None),
+            (r"(a)\1", None),
+            ("(x{1000}){1000}", None),
+            (&"x".repeat(LONGEST + 1), None),
+        ] {
             let next = SearchPattern::new(source, MatchReach::Line).unwrap_err().next;
             let set = next.map(|next| match *next {
                 NextCall::Fields { set, .. } => set[0].0,
                 other => panic!("{other:?}"),
             });
             assert_eq!(set, field, "{source}");
+        }
+    }
+
+    #[test]
+    fn both_kinds_of_line_ends_are_the_same() {
+        for (pattern, folded) in [
+            (r"a\r\nb", r"a\nb"),
+            ("a\r\nb\r\n", "a\nb\n"),
+            (r"(a\x0d\n)+|\r\nb", r"(a\n)+|\nb"),
+            ("(?x)a \\r \\n", "(?x)a  \\n"),
+            (r"a\r?\nb", r"a\r?\nb"),
+            (r"[^\r\n]", r"[^\r\n]"),
+            (r"\\r\n\r", r"\\r\n\r"),
+            (r"(\r\n", r"(\r\n"),
+        ] {
+            assert_eq!(fold_line_ends(pattern), folded);
         }
     }
 

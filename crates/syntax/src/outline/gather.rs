@@ -85,10 +85,18 @@ impl<'a> Gatherer<'a> {
             self.leave(level);
         }
         let next = self.process(node, level, part);
-        if part.is_body && self.body.is_none() {
+        if part.is_body && self.body.is_none() && !self.holds_declarations(node, level) {
             self.body = Some(level);
         }
         next
+    }
+
+    /// Returns true for the block of a TypeScript namespace or of `declare global`, whose declarations are not local.
+    fn holds_declarations(&self, node: Node<'_>, level: usize) -> bool {
+        let in_module = self.enclosing_kind() == Some(SymbolKind::Module)
+            && self.open.last().is_some_and(|(_, opened)| opened + 1 == level);
+        let in_wrapper = self.wrappers.last().is_some_and(|wrapper| wrapper.level + 1 == level);
+        (in_module || in_wrapper) && node.kind() == "statement_block"
     }
 
     fn process(&mut self, node: Node<'_>, level: usize, part: NodePart) -> WalkStep {

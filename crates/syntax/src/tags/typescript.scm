@@ -14,3 +14,11 @@
 (optional_parameter (accessibility_modifier) pattern: (identifier) @provided.name)
 (optional_parameter (override_modifier) pattern: (identifier) @provided.name)
 (optional_parameter "readonly" pattern: (identifier) @provided.name)
+; The variables of a namespace, and of `declare global`, are not local.
+(internal_module body: (statement_block [
+  (_ (variable_declarator name: (identifier) @local.outer))
+  (export_statement declaration: (_ (variable_declarator name: (identifier) @local.outer)))]))
+(module body: (statement_block [
+  (_ (variable_declarator name: (identifier) @local.outer))
+  (export_statement declaration: (_ (variable_declarator name: (identifier) @local.outer)))]))
+(ambient_declaration (statement_block (_ (variable_declarator name: (identifier) @local.outer))))
