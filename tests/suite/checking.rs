@@ -273,6 +273,44 @@ fn several_roots_are_each_compared_with_their_own_repository() {
 }
 
 #[test]
+fn nested_roots_judge_each_file_once() {
+    let fixture = project();
+    commit(&fixture, &[("sub/gone.py", GOOD)]);
+    fs::remove_file(fixture.at("root/sub/gone.py")).unwrap();
+    write(&fixture, &[("a.py", GOOD), ("sub/b.py", BAD)]);
+    let (root, sub) = (fixture.root(), fixture.at("root/sub"));
+    let (root, sub) = (root.to_str().unwrap(), sub.to_str().unwrap());
+    let outer_file = format!("{root}/a.py");
+    let outer_first = json(&fixture, &["--root", root, "--root", sub], 1);
+    assert_eq!(
+        (judged(&outer_first), finding_texts(&outer_first)),
+        (vec!["a.py", "sub/b.py"], vec!["sub/b.py"])
+    );
+    assert_eq!(outer_first["counts"]["deleted"], 1);
+    let inner_first = json(&fixture, &["--root", sub, "--root", root], 1);
+    assert_eq!(
+        (judged(&inner_first), finding_texts(&inner_first)),
+        (vec!["b.py", outer_file.as_str()], vec!["b.py"])
+    );
+    assert_eq!(inner_first["counts"]["deleted"], 1);
+}
+
+#[test]
+fn a_file_that_became_a_folder_is_deleted() {
+    let fixture = project();
+    commit(&fixture, &[("a.py", BAD), ("b.py", GOOD)]);
+    fs::remove_file(fixture.at("root/b.py")).unwrap();
+    write(&fixture, &[("b.py/c.py", "x = 1\n")]);
+    for arguments in [vec![], vec!["b.py"]] {
+        assert_eq!(json(&fixture, &arguments, 0)["counts"]["deleted"], 1, "{arguments:?}");
+    }
+    // It can be the source of a renamed file.
+    write(&fixture, &[("moved.py", GOOD)]);
+    let answer = json(&fixture, &["moved.py"], 0);
+    assert_eq!(answer["files"][0]["from"], "b.py");
+}
+
+#[test]
 fn the_transcript_in_the_readme_is_real() {
     let readme = include_str!("../../README.md");
     let (_, rest) = readme.split_once("```console\n$ lockgate check --base main...\n").unwrap();

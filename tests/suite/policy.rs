@@ -7,17 +7,9 @@ use std::fs;
 use std::path::Path;
 
 use lockgate_mcp::selection::{Selection, WriteAccess};
-use lockgate_policy::Policy;
-use lockgate_python_re::StepBudget;
 use serde_json::json;
 
 use super::wire::Server;
-
-#[test]
-fn the_default_of_regex_steps_is_that_of_an_edit_without_a_policy() {
-    let steps = Policy::embedded().limits.regex_steps;
-    assert_eq!(steps, StepBudget::per_call().remaining());
-}
 
 /// The tools that a server offers in a root with this policy.
 fn offered(policy: Option<&str>, arguments: &[&str]) -> Vec<String> {

@@ -113,7 +113,9 @@ fn a_change_of_what_is_included_ends_it() {
     assert_eq!(status(&fixture), 0);
     withheld(&fixture, NEVER);
     fixture.append("root/quality.yaml", "# a remark\n");
-    assert_eq!(status(&fixture), WITHHELD);
+    let withheld = fixture.call(&["trust", "status", "sub/deep"]);
+    assert_eq!(withheld.exit, WITHHELD);
+    assert!(withheld.stdout.contains("with `lockgate trust sub/deep`"), "{}", withheld.stdout);
     fixture.trust("sub/deep");
     assert_eq!(status(&fixture), 0);
     fixture.trust(".");

@@ -3,7 +3,8 @@
 //! Findings are compared as multisets by file, code, message without numbers, and the text of their line. A
 //! gate can give a finding an identity, which is compared instead of a message that changes from run to run.
 //! A finding that moved with its line is old, and so is one whose line was rewritten. A second copy of an old
-//! finding is new. Findings in other files do not move, because the lines of those files are not known here.
+//! finding is new. Of two findings at the very start of a text, the text of the first line does not count.
+//! Findings in other files do not move, because the lines of those files are not known here.
 //! Of a long line, only both ends and the length are compared: a page of ten megabytes on one line took ten
 //! gigabytes when each finding on it had a copy of the line.
 //!
@@ -53,11 +54,9 @@ pub(super) struct ComparedFinding {
 }
 
 impl ComparedFinding {
-    /// Creates a finding at a position. One at the very start of a text is about the whole text, not about
-    /// its first line.
-    pub(super) fn new(lines: Lines<'_>, (line, column): (usize, usize), message: String) -> ComparedFinding {
-        let around = if (line, column) == (1, 1) { "" } else { lines.text(line).trim() };
-        ComparedFinding::at((line, column), message, around)
+    /// Creates a finding at a position.
+    pub(super) fn new(lines: Lines<'_>, position: (usize, usize), message: String) -> ComparedFinding {
+        ComparedFinding::at(position, message, lines.text(position.0).trim())
     }
 
     /// Creates a finding in another file.
@@ -88,6 +87,14 @@ impl ComparedFinding {
     fn key(&self) -> FindingIdentity<'_> {
         let (code, words) = self.identity_text();
         FindingIdentity { elsewhere: self.elsewhere.as_deref(), code, words, around: &self.around }
+    }
+
+    /// True if both findings are at the very start of the text, where a finding can be about the whole text, and
+    /// differ at most in the text of the first line.
+    fn is_same_at_start(&self, before: &ComparedFinding) -> bool {
+        [self, before].iter().all(|finding| (finding.line, finding.column) == (1, 1))
+            && self.elsewhere == before.elsewhere
+            && self.identity_text() == before.identity_text()
     }
 
     /// Returns the code, and the identity or else the message without its numbers.
@@ -304,8 +311,10 @@ pub(super) fn unmatched(before: &[ComparedFinding], after: &[ComparedFinding], m
         pair.settle(before, after, map, &mut result);
     }
     for (finding, new) in after.iter().zip(&mut result.new).filter(|(_, new)| **new) {
-        let partner =
-            before.iter().zip(&result.gone).position(|(old, gone)| *gone && finding.is_part_of(old));
+        let partner = before
+            .iter()
+            .zip(&result.gone)
+            .position(|(old, gone)| *gone && (finding.is_part_of(old) || finding.is_same_at_start(old)));
         if let Some(partner) = partner {
             *new = false;
             if let Some(gone) = result.gone.get_mut(partner) {
@@ -529,6 +538,18 @@ mod tests {
         assert_eq!(flag_new(&findings(&old, 1), &findings(&new, 3), &map, (2, 3)), [true]);
         let back = new.rewrite(old.view()).unwrap().line_map(&new, &old);
         assert_eq!(flag_new(&findings(&new, 2), &findings(&old, 1), &back, (3, 2)), [false]);
+    }
+
+    #[test]
+    fn findings_that_change_places_with_the_first_line_are_old() {
+        let (old, new) = (buffer("bad a\nbad b\n"), buffer("bad b\nbad a\n"));
+        let map = old.rewrite(new.view()).unwrap().line_map(&old, &new);
+        let at = |text: &Buffer, line| ComparedFinding::new(text.lines(), (line, 1), "bad".to_owned());
+        let both = |text: &Buffer| [at(text, 1), at(text, 2)];
+        assert_eq!(flag_new(&both(&old), &both(&new), &map, (2, 2)), [false, false]);
+        let (old, new) = (buffer("bad a\nx\ny\n"), buffer("y\nx\nbad b\n"));
+        let map = old.rewrite(new.view()).unwrap().line_map(&old, &new);
+        assert_eq!(flag_new(&[at(&old, 1)], &[at(&new, 3)], &map, (3, 3)), [true], "another line");
     }
 
     #[test]

@@ -122,6 +122,9 @@ fn unlike_git(text: &str) -> Option<&'static str> {
     if text.split('/').any(|part| part == "." || part == "..") {
         return Some("it is relative to the folder of the policy, and `.` and `..` match nothing");
     }
+    if text.contains("//") {
+        return Some("`//` matches nothing: write `/`");
+    }
     if unescaped(text, &['{', '}']) {
         return Some(
             "`{a,b}` is not supported in gitignore patterns: write an entry for each (`\\{` is the character)",
@@ -197,6 +200,8 @@ mod tests {
             ("a\\", "dangling '\\'"),
             ("./a", "`.` and `..` match nothing"),
             ("a/../b", "`.` and `..` match nothing"),
+            ("a//b", "`//` matches nothing"),
+            ("a//", "`//` matches nothing"),
             ("*.{js,ts}", "`{a,b}` is not supported"),
             ("[[:alpha:]]", "classes such as"),
             ("a\nb", "control character"),

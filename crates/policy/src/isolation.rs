@@ -12,17 +12,6 @@ pub enum RequiredIsolation {
     Bubblewrap,
 }
 
-impl RequiredIsolation {
-    /// Its name, in a policy and in answers.
-    pub const fn name(self) -> &'static str {
-        match self {
-            RequiredIsolation::None => "none",
-            RequiredIsolation::Landlock => "landlock",
-            RequiredIsolation::Bubblewrap => "bubblewrap",
-        }
-    }
-}
-
 pub(super) const ISOLATIONS: [(&str, RequiredIsolation); 3] = [
     ("none", RequiredIsolation::None),
     ("landlock", RequiredIsolation::Landlock),

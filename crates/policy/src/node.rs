@@ -134,11 +134,12 @@ impl YamlNode {
 
     /// Returns the value of a word that must be in `known`.
     pub(super) fn one_of<T: Copy>(&self, what: &str, known: &[(&str, T)]) -> Result<T, PolicyError> {
-        let word = self.text(what)?;
-        known.iter().find(|(name, _)| *name == word).map(|(_, value)| *value).ok_or_else(|| {
-            let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-            self.fault(unknown(what.trim_matches('`'), word, &names))
-        })
+        let names = || known.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+        let YamlValue::Text(word) = &self.value else {
+            return Err(self.wrong_type(what, &format!("one of `{}`", names().join("`, `"))));
+        };
+        let found = known.iter().find(|(name, _)| name == word).map(|(_, value)| *value);
+        found.ok_or_else(|| self.fault(unknown(what.trim_matches('`'), word, &names())))
     }
 
     pub(super) fn texts(&self, what: &str) -> Result<Vec<String>, PolicyError> {

@@ -1,6 +1,7 @@
 //! The severity of findings.
 
 use super::node::{PolicyError, YamlNode};
+use super::value_shape::words;
 
 /// The severity of a finding; the most severe is the least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,22 +14,9 @@ pub enum Severity {
     Info,
 }
 
-impl Severity {
-    /// Returns the name on the wire and in a policy.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Info => "info",
-        }
-    }
+words! {
+    pub(super) SEVERITIES: Severity { "error": Error, "warning": Warning, "info": Info, }
 }
-
-pub(super) const SEVERITIES: [(&str, Severity); 3] = [
-    (Severity::Error.name(), Severity::Error),
-    (Severity::Warning.name(), Severity::Warning),
-    (Severity::Info.name(), Severity::Info),
-];
 
 pub(super) fn severity(node: &YamlNode, what: &str) -> Result<Severity, PolicyError> {
     node.one_of(what, &SEVERITIES)

@@ -89,6 +89,24 @@ pub(super) const fn names_of<T: Copy, const COUNT: usize>(
     words
 }
 
+/// Declares the words of an enum in a policy: the table for parsing them, and the method `name` for showing them.
+macro_rules! words {
+    ($visibility:vis $table:ident: $type:ident { $($word:literal: $variant:ident,)* }) => {
+        $visibility const $table: [(&str, $type); [$($word),*].len()] = [$(($word, $type::$variant)),*];
+
+        impl $type {
+            /// Returns its word in a policy.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($type::$variant => $word,)*
+                }
+            }
+        }
+    };
+}
+
+pub(super) use words;
+
 /// The time limits that a policy may set.
 pub(super) const TIME: Range = Range { min: 1, max: 3_600_000, description: "at least 1ms and at most 60m" };
 

@@ -17,8 +17,8 @@ use super::head_and_tail::HeadAndTail;
 /// The largest standard output of a program, in bytes.
 const MAX_OUTPUT: usize = 16 * 1024 * 1024;
 
-/// The bytes read at once: the default capacity of a pipe (pipe(7)).
-const CHUNK: usize = 64 * 1024;
+/// The default capacity of a pipe (pipe(7)), and the bytes read at once.
+const CAPACITY: usize = 64 * 1024;
 
 /// The program exceeded the limit of standard output.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub(super) struct Pipes<'a> {
     stderr: Option<ChildStderr>,
     /// The input that is still to be written.
     input: &'a [u8],
+    /// The length of the whole input.
+    input_len: usize,
     output: Vec<u8>,
     stderr_text: HeadAndTail,
     chunk: Vec<u8>,
@@ -45,9 +47,10 @@ impl<'a> Pipes<'a> {
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
             input,
+            input_len: input.len(),
             output: Vec::new(),
             stderr_text: HeadAndTail::default(),
-            chunk: vec![0; CHUNK],
+            chunk: vec![0; CAPACITY],
         };
         pipes.poll_fds().into_iter().try_for_each(|(pipe, _)| ioctl_fionbio(pipe, true))?;
         Ok(pipes)
@@ -77,8 +80,8 @@ impl<'a> Pipes<'a> {
     /// Writes and reads once, without blocking.
     pub(super) fn serve(&mut self) -> Result<(), OutputTooLarge> {
         self.write();
-        self.read_output(CHUNK)?;
-        self.read_stderr(CHUNK);
+        self.read_output(CAPACITY)?;
+        self.read_stderr(CAPACITY);
         Ok(())
     }
 
@@ -97,9 +100,12 @@ impl<'a> Pipes<'a> {
         Ok(())
     }
 
-    /// Returns true if part of the input was never read.
+    /// Returns true if part of an input that exceeds the capacity of a pipe was never read.
+    ///
+    /// A pipe of the usual capacity takes a smaller one as a whole, unless the program has ended before. That depends on
+    /// timing alone.
     pub(super) fn has_unread_input(&self) -> bool {
-        !self.input.is_empty()
+        self.input_len > CAPACITY && !self.input.is_empty()
     }
 
     /// Returns the beginning of standard error.

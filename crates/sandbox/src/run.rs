@@ -19,7 +19,7 @@ pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The outcome of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ProcessOutcome {
-    /// The program ended by itself, and could have read all of its input.
+    /// The program ended by itself, and could have read all of its input: a pipe holds up to 64 KiB unread.
     Exited {
         /// The exit code, from 0 to 255.
         code: i32,
@@ -28,7 +28,7 @@ pub enum ProcessOutcome {
         /// The first and last 64 KiB of standard error, with a line that says how much was omitted.
         stderr: Vec<u8>,
     },
-    /// The program ended by itself, and left part of its input unread.
+    /// The program ended by itself, and left part of an input of more than 64 KiB unread.
     StdinUnread {
         /// The exit code, from 0 to 255.
         code: i32,

@@ -107,13 +107,13 @@ pub(super) fn run(args: CheckArgs, verbosity: Verbosity) -> Result<ExitCode, Err
     };
     match results {
         Ok(results) => {
-            if let Some(file) = sarif {
-                write(&file, &sarif::document(&results)?)?;
-            }
             if statistics {
                 paint::print(&text::statistics(&results))?;
             } else {
                 print_results(&results, format, verbosity)?;
+            }
+            if let Some(file) = sarif {
+                write(&file, &sarif::document(&results)?)?;
             }
             Ok(if results.has_blocking() {
                 ExitCode::from(ErrorFamily::Gate.exit_code())
@@ -180,6 +180,8 @@ fn print_error(error: Error, format: Format, sarif: Option<PathBuf>) -> Result<E
 
 fn write(file: &PathBuf, text: &str) -> Result<(), Error> {
     std::fs::write(file, text).map_err(|error| {
-        Error::new(Code::IoFailed, format!("cannot write {}: {error}", file.display())).field("--sarif")
+        Error::new(Code::IoFailed, format!("cannot write {}: {error}", file.display()))
+            .field("--sarif")
+            .hint("name a file that can be written, in an existing folder")
     })
 }

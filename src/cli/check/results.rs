@@ -71,8 +71,6 @@ pub(super) struct GateTotals {
     pub(super) failures: BTreeMap<GateFailure, (String, usize)>,
     /// Set when the policy requires the gate and it could not run for a file.
     pub(super) blocking: bool,
-    /// Set when the gate did not run because its program is not trusted.
-    pub(super) untrusted: bool,
 }
 
 /// The kinds of failure of a gate, in the order in which they are listed.
@@ -243,7 +241,6 @@ impl Results {
         *totals.outcomes.entry(run.outcome.name()).or_default() += 1;
         totals.ms += run.ms;
         totals.blocking |= run.blocking;
-        totals.untrusted |= run.withheld;
         let happened = match run.outcome {
             Outcome::Passed | Outcome::Found | Outcome::Fixed => return,
             Outcome::Skipped if !run.withheld => return,

@@ -98,6 +98,7 @@ pub(super) fn summary(results: &Results) -> String {
         (0, 0) => "nothing new".to_owned(),
         (0, warnings) => format!("{} nothing", blocking_count(warnings)),
         (blocking, 0) => blocking_count(blocking),
+        (blocking, 1) => format!("{}, 1 that does not", blocking_count(blocking)),
         (blocking, warnings) => format!("{}, {warnings} that do not", blocking_count(blocking)),
     };
     let not_run: Vec<&str> =

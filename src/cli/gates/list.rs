@@ -9,7 +9,7 @@ use super::gate_list::GateList;
 use crate::cli::paint::{DONE, FAINT, LABEL, TITLE, WARNING, paint};
 use crate::cli::trust::render::visible;
 use lockgate_checks::ResolvedProgram;
-use lockgate_policy::{Gate, GateKind, Languages, Role, languages};
+use lockgate_policy::{Gate, GateKind, Languages, languages};
 
 /// Maximum width of a row, in characters.
 const WIDTH: usize = 100;
@@ -31,7 +31,7 @@ pub(super) fn text(gate_list: &GateList) -> String {
     let mut text = row(&titles, [TITLE; 6], cells);
     for gate in &gate_list.gates {
         let (program, style) = program(gate_list, gate);
-        let words = [&gate.name, kind(gate), role(gate.role), &languages_cell(gate), program, &gate.about];
+        let words = [&gate.name, kind(gate), gate.role.name(), &languages_cell(gate), program, &gate.about];
         let styles = [LABEL, Style::new(), Style::new(), Style::new(), style, Style::new()];
         text += &row(&words.map(visible), styles, cells);
     }
@@ -62,14 +62,6 @@ pub(super) fn kind(gate: &Gate) -> &'static str {
         GateKind::Damage => "damage",
         GateKind::Command(_) => "command",
         GateKind::Server(_) => "server",
-    }
-}
-
-/// Returns the role of a gate as a word.
-pub(super) fn role(role: Role) -> &'static str {
-    match role {
-        Role::Check => "check",
-        Role::Fix => "fix",
     }
 }
 
@@ -112,7 +104,7 @@ pub(super) fn entry(gate_list: &GateList, gate: &Gate) -> Value {
         "name": gate.name,
         "about": gate.about,
         "kind": kind(gate),
-        "role": role(gate.role),
+        "role": gate.role.name(),
         "languages": language_names(gate),
         "from": if gate_list.is_defined_by_policy(gate) { "policy" } else { "catalogue" },
         "here": !gate.runs_program() || program.is_some(),

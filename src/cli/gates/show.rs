@@ -7,12 +7,11 @@ use serde_json::{Map, Value, json};
 
 use super::gate_list::{GateList, RootPolicy};
 use super::install;
-use super::list::{self, kind, language_names, role};
+use super::list::{self, kind, language_names};
 use crate::cli::paint::{DONE, LABEL, TITLE, WARNING, labelled, paint};
 use crate::cli::trust::render::{line, visible, word, words};
 use lockgate_policy::{
-    CacheScope, Columns, CommandSpec, FixScope, Gate, Input, Level, OutputForm, Profiles, Rule, ServerSpec,
-    Stream, Unconfigured, languages,
+    CommandSpec, FixScope, Gate, Level, OutputForm, Profiles, Rule, ServerSpec, Unconfigured, languages,
 };
 
 /// Renders the details of a gate as text.
@@ -21,7 +20,7 @@ pub(super) fn text(gate_list: &GateList, gate: &Arc<Gate>) -> String {
     let mut text = format!("{}\n", title.trim_end());
     let mut say = |label: &str, value: String| text += &labelled(LABEL, label, visible(&value));
     say("languages", language_names(gate).join(", "));
-    say("kind", format!("{}, {}", kind(gate), role(gate.role)));
+    say("kind", format!("{}, {}", kind(gate), gate.role.name()));
     if let Some(command) = gate.command() {
         for (label, value) in command_parts(gate, command) {
             say(label, value);
@@ -75,12 +74,17 @@ fn program(gate_list: &GateList, gate: &Gate) -> String {
 
 /// Returns the parts of a command, without empty ones.
 fn command_parts(gate: &Arc<Gate>, command: &CommandSpec) -> Vec<(&'static str, String)> {
-    let output = format!("{}, from {}, columns in {}", form(command), stream(command), columns(command));
+    let output = format!(
+        "{}, from {}, columns in {}",
+        form(command),
+        command.output.from.name(),
+        command.output.columns.name()
+    );
     let mut parts = vec![
         ("runs", line(command, &placeholder_rule(gate))),
-        ("input", input(command).to_owned()),
+        ("input", command.input.name().to_owned()),
         ("output", output),
-        ("scope", scope(command).to_owned()),
+        ("scope", command.scope.name().to_owned()),
     ];
     let env = command.environment.variables.iter().map(|(name, value)| format!("{name}={}", word(value)));
     parts.extend(env.map(|setting| ("with", setting)));
@@ -109,14 +113,6 @@ fn configuration(command: &CommandSpec) -> Vec<String> {
     named.collect()
 }
 
-fn input(command: &CommandSpec) -> &'static str {
-    match command.input {
-        Input::Stdin => "stdin",
-        Input::Shadow => "shadow",
-        Input::Staged => "staged",
-    }
-}
-
 fn form(command: &CommandSpec) -> &'static str {
     match command.output.form {
         OutputForm::Json(_) => "json",
@@ -126,30 +122,6 @@ fn form(command: &CommandSpec) -> &'static str {
         OutputForm::Regex { .. } => "regex",
         OutputForm::Exit(_) => "exit code",
         OutputForm::Formatted { .. } => "formatted text",
-    }
-}
-
-fn stream(command: &CommandSpec) -> &'static str {
-    match command.output.from {
-        Stream::Stdout => "stdout",
-        Stream::Stderr => "stderr",
-        Stream::Both => "both",
-    }
-}
-
-fn columns(command: &CommandSpec) -> &'static str {
-    match command.output.columns {
-        Columns::Characters => "characters",
-        Columns::Bytes => "bytes",
-        Columns::Utf16 => "utf16",
-    }
-}
-
-fn scope(command: &CommandSpec) -> &'static str {
-    match command.scope {
-        CacheScope::File => "file",
-        CacheScope::Package => "package",
-        CacheScope::Project => "project",
     }
 }
 
@@ -190,7 +162,7 @@ fn setting(rule: &Rule) -> String {
     };
     let parts = [
         (!rule.enabled).then(|| "enabled: false".to_owned()),
-        (rule.role != rule.gate.role).then(|| format!("role: {}", role(rule.role))),
+        (rule.role != rule.gate.role).then(|| format!("role: {}", rule.role.name())),
         (rule.scope == FixScope::File).then(|| "scope: file".to_owned()),
         Some(level),
         on,
@@ -231,11 +203,11 @@ fn command_json(gate: &Arc<Gate>, command: &CommandSpec) -> Map<String, Value> {
     let parts: [(&str, Value); 11] = [
         ("command", words(command, &placeholder_rule(gate)).into()),
         ("bin", command.program.bin.iter().map(word).collect()),
-        ("input", input(command).into()),
+        ("input", command.input.name().into()),
         ("output", form(command).into()),
-        ("from", stream(command).into()),
-        ("columns", columns(command).into()),
-        ("scope", scope(command).into()),
+        ("stream", command.output.from.name().into()),
+        ("columns", command.output.columns.name().into()),
+        ("scope", command.scope.name().into()),
         ("config", configuration(command).into()),
         ("env", Value::Object(env)),
         ("install", command.program.install.clone().into()),

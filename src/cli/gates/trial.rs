@@ -120,7 +120,7 @@ mod tests {
         let program = bin.join("yamllint");
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        let workspace = Workspace::open_with_state_dir(&[root], &own).unwrap();
+        let workspace = Workspace::at(&[root]).with_state_dir(&own).open().unwrap();
         let gate_list = GateList::before_policy(&workspace, inside);
         let gate = Catalogue::embedded().find("yamllint").unwrap();
         trials(&gate_list, &[Arc::clone(gate)], limit, &Watch::idle()).pop().unwrap()

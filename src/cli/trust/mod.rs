@@ -15,7 +15,7 @@ use super::roots::Roots;
 use super::show;
 use lockgate_engine::{Commands, TrustOverride, Workspace};
 use lockgate_error::{Code, Error, ErrorFamily};
-use lockgate_mcp::answer::age;
+use lockgate_mcp::answer::{age, counted, trust_command};
 use lockgate_policy::Policy;
 
 /// The arguments of `lockgate trust`.
@@ -157,14 +157,11 @@ fn status(workspace: &Workspace, path: &str, format: OutputFormat) -> Result<Exi
         OutputFormat::Text => paint::print(&match &why {
             None => labelled(DONE, "trusted", visible(commands.describe())),
             Some(why) => {
-                labelled(WARNING, "withheld", visible(why))
-                    + &labelled(LABEL, "hint", "review and trust the commands with `lockgate trust`")
+                let command = trust_command(if path == "." { "" } else { path });
+                let hint = format!("review and trust the commands with `{command}`");
+                labelled(WARNING, "withheld", visible(why)) + &labelled(LABEL, "hint", visible(&hint))
             }
         })?,
     }
     Ok(why.map_or(ExitCode::SUCCESS, |_| ExitCode::from(ErrorFamily::Policy.exit_code())))
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -31,10 +31,9 @@ fn annotations_are_those_of_the_runner() {
         annotations.contains("\n::warning file=a.txt,line=2,col=14,title=no-maybe::a maybe\n"),
         "{annotations}"
     );
-    assert!(
-        annotations.lines().last().unwrap().starts_with("lockgate: 2 files judged against HEAD ("),
-        "{annotations}"
-    );
+    let summary = annotations.lines().last().unwrap();
+    assert!(summary.starts_with("lockgate: 2 files judged against HEAD ("), "{annotations}");
+    assert!(summary.contains(": 3 findings that block, 1 that does not"), "{annotations}");
 }
 
 #[test]
@@ -91,12 +90,13 @@ fn a_report_for_gitlab_has_all_that_it_requires() {
 #[test]
 fn a_junit_report_fails_where_a_finding_blocks() {
     let fixture = fixture();
-    write(&fixture, &[("<&\"good\".py", GOOD)]);
+    write(&fixture, &[("<&\"good\"\u{ffff}.py", GOOD)]);
     let xml = check(&fixture, &["--format", "junit"], 1).stdout;
     let report = quick_junit::Report::deserialize_from_str(&xml).unwrap();
     let suites: Vec<(&str, usize, usize)> =
         report.test_suites.iter().map(|suite| (suite.name.as_str(), suite.tests, suite.failures)).collect();
-    assert_eq!(suites, [("<&\"good\".py", 1, 0), ("a.txt", 3, 2), ("d/b c.py", 1, 1)], "{xml}");
+    // XML has no U+FFFF, so no parser would read the report.
+    assert_eq!(suites, [("<&\"good\"\u{fffd}.py", 1, 0), ("a.txt", 3, 2), ("d/b c.py", 1, 1)], "{xml}");
     let case = &report.test_suites[1].test_cases[0];
     assert_eq!(case.name.as_str(), "2:4 no-todo");
     let clean = project();
@@ -192,4 +192,6 @@ fn a_file_that_cannot_be_written_is_a_failure() {
     let fixture = fixture();
     let output = check(&fixture, &["--sarif", "/nowhere/at/all.sarif"], 70);
     assert!(output.stderr.contains("IO_FAILED"), "{}", output.stderr);
+    assert!(output.stderr.contains("hint      name a file that can be written"), "{}", output.stderr);
+    assert!(output.stdout.contains("a TODO, 100%"), "the results are printed: {}", output.stdout);
 }

@@ -108,8 +108,8 @@ impl<'a> FinishedRun<'a> {
 
     /// Returns this result of the run, unless the program left part of its input unread.
     ///
-    /// An error that the output itself shows comes first: whether a program that fails at its start has
-    /// left its input unread depends on how fast it is.
+    /// An error that the output itself shows comes first: a program that fails at its start has read nothing,
+    /// and the reason of its failure says more.
     fn unless_unread<T>(&self, result: Result<T, GateError>) -> Result<T, GateError> {
         let result = result?;
         if self.unread { Err(output::unread_error(&self.output())) } else { Ok(result) }

@@ -17,7 +17,7 @@ use crate::gate_env::GateEnv;
 use crate::output::ToolFinding;
 use crate::overlay::{self, DraftOverlay, DraftOverlays};
 use crate::packages;
-use crate::runtime::{CacheInputs, CacheKey, CachedFindings, Proof, Subject, Traits};
+use crate::runtime::{ANSWER_LIFETIME, CacheInputs, CacheKey, CachedFindings, Proof, Subject, Traits};
 use crate::server;
 use lockgate_policy::{CacheScope, Canary, CanaryKind, CanaryText, CommandSpec, Rule, Sample, Severity};
 use lockgate_sandbox::Isolation;
@@ -129,27 +129,22 @@ impl<'a> GateProgram<'a> {
         overlays: DraftOverlays<'_>,
     ) -> Result<CachedFindings, GateError> {
         let answers = &self.env.runtime.answers;
-        let entry = self.cache_entry(texts, overlays);
-        if let Some(answer) = entry.and_then(|(key, _)| answers.get(key, Instant::now())) {
+        let key = self.answer_key(texts, overlays);
+        if let Some(answer) = key.and_then(|key| answers.get(key, Instant::now())) {
             return Ok(answer);
         }
         let start = Instant::now();
         let answer: CachedFindings = self.ask_program(texts, overlays)?.into();
-        if let Some((key, lives)) = entry {
-            answers.keep(key, &answer, start + lives);
+        if let Some(key) = key {
+            answers.keep(key, &answer, start + ANSWER_LIFETIME);
         }
         Ok(answer)
     }
 
-    /// Returns the key of the program's answer about these texts, and how long it is valid; `None` if it is not kept.
-    fn cache_entry(
-        &self,
-        texts: &[Option<&Buffer>],
-        overlays: DraftOverlays<'_>,
-    ) -> Option<(Version, Duration)> {
+    /// Returns the key of the program's answer about these texts; `None` if it is not kept.
+    fn answer_key(&self, texts: &[Option<&Buffer>], overlays: DraftOverlays<'_>) -> Option<Version> {
         let versions: Vec<_> = texts.iter().map(|text| text.map(Buffer::version)).collect();
-        let cache_key = self.cache_key.as_ref()?;
-        Some((cache_key.of_texts(&versions, overlay::version(overlays))?, cache_key.lives))
+        self.cache_key.as_ref()?.of_texts(&versions, overlay::version(overlays))
     }
 
     /// Forgets the kept answers about the drafts and the texts before, so that the program is asked again.
@@ -158,7 +153,7 @@ impl<'a> GateProgram<'a> {
         let before = self.drafts.iter().map(|draft| draft.before).collect();
         let both: [(Vec<Option<&Buffer>>, _); 2] = [(after, self.overlays), (before, self.text_before)];
         for (texts, overlays) in both {
-            if let Some((key, _)) = self.cache_entry(&texts, overlays) {
+            if let Some(key) = self.answer_key(&texts, overlays) {
                 self.env.runtime.answers.forget(key);
             }
         }
@@ -182,13 +177,8 @@ impl<'a> GateProgram<'a> {
     pub(super) fn formatted(&self, text: &Buffer) -> Result<Arc<str>, GateError> {
         let Some(draft) = self.drafts.first() else { return Err(no_draft()) };
         let runtime = self.env.runtime;
-        let entry = self.cache_key.as_ref().and_then(|cache_key| {
-            Some((
-                cache_key.of_texts(&[Some(text.version())], overlay::version(self.overlays))?,
-                cache_key.lives,
-            ))
-        });
-        if let Some(view) = entry.and_then(|(key, _)| runtime.formatted.get(key, Instant::now())) {
+        let key = self.answer_key(&[Some(text)], self.overlays);
+        if let Some(view) = key.and_then(|key| runtime.formatted.get(key, Instant::now())) {
             return Ok(view);
         }
         let start = Instant::now();
@@ -196,8 +186,8 @@ impl<'a> GateProgram<'a> {
         let limit = self.limit.with_timeout(self.rule.timeout);
         let input = self.program_input(draft, Some(text), self.overlays, &[]);
         let view: Arc<str> = self.timed(|| command::fix(&input, limit))?.into();
-        if let Some((key, lives)) = entry {
-            runtime.formatted.keep(key, &view, start + lives);
+        if let Some(key) = key {
+            runtime.formatted.keep(key, &view, start + ANSWER_LIFETIME);
         }
         Ok(view)
     }

@@ -10,19 +10,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::ancestors;
-use super::config_deps::{self, RunnerKind};
+use super::cache_inputs::CacheInputs;
+use super::config_deps;
 use super::key_hasher::KeyHasher;
 use crate::regular;
-use lockgate_policy::{CacheScope, CommandSpec, Gate, Rule, ServerSpec};
+use lockgate_policy::{CacheScope, Gate, Rule, ServerSpec};
 use lockgate_text::Version;
 
 /// The maximum size of a configuration that is read, in bytes; a larger one is identified by its size and
 /// times.
 const LARGEST_CONFIGURATION: u64 = 1 << 20;
-/// The lifetime of an answer about one file: it may depend on more than the definition names.
-const ALONE: Duration = Duration::from_secs(60);
-/// The lifetime of an answer that depends on other files: their imports are checked less closely.
-const AMONG_OTHERS: Duration = Duration::from_secs(60);
+/// The lifetime of an answer: it may depend on more than the definition names, such as imports of other files.
+pub(crate) const ANSWER_LIFETIME: Duration = Duration::from_secs(60);
 
 /// The inputs of one gate's answers about the files of a run.
 #[derive(Debug)]
@@ -31,8 +30,6 @@ pub(crate) struct CacheKey<'a> {
     files: Vec<(&'a str, Version)>,
     /// A version of the other files; `None` if they are too many.
     around: Option<Version>,
-    /// The lifetime of a cached answer.
-    pub(crate) lives: Duration,
 }
 
 impl<'a> CacheKey<'a> {
@@ -60,14 +57,7 @@ impl<'a> CacheKey<'a> {
             let configuration = folders.entry(folder).or_insert_with(|| {
                 let mut tool = KeyHasher::default();
                 configure(&mut tool, &names, &root.join(path));
-                config_deps::add(
-                    &mut tool,
-                    &rule.gate,
-                    inputs.runner_kind(),
-                    &names,
-                    &root.join(path),
-                    &edited,
-                );
+                config_deps::add(&mut tool, &rule.gate, inputs, &root.join(path), &edited);
                 tool.version()
             });
             let mut tool = KeyHasher::default();
@@ -76,12 +66,12 @@ impl<'a> CacheKey<'a> {
             (path, tool.version())
         };
         let files = paths.iter().map(|path| of_file(path)).collect();
-        let (around, lives) = match inputs.scope() {
-            CacheScope::File => (Some(KeyHasher::default().version()), ALONE),
-            CacheScope::Package => (ancestors::package(&rule.gate, root, paths), AMONG_OTHERS),
-            CacheScope::Project => (ancestors::project(&rule.gate, root, paths), AMONG_OTHERS),
+        let around = match inputs.scope() {
+            CacheScope::File => Some(KeyHasher::default().version()),
+            CacheScope::Package => ancestors::package(&rule.gate, root, paths),
+            CacheScope::Project => ancestors::project(&rule.gate, root, paths),
         };
-        Some(CacheKey { files, around, lives })
+        Some(CacheKey { files, around })
     }
 
     /// Returns the key of an answer about these texts among these other drafts; `None` if it must not be
@@ -110,53 +100,6 @@ impl<'a> CacheKey<'a> {
     }
 }
 
-/// The program whose answers are cached.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum CacheInputs<'a> {
-    /// The command of the gate, which runs once for each answer.
-    Command(&'a CommandSpec),
-    /// The language server of the gate, which keeps running.
-    Server(&'a ServerSpec),
-}
-
-impl<'a> CacheInputs<'a> {
-    fn name(self) -> &'static [u8] {
-        match self {
-            CacheInputs::Command(_) => b"command",
-            CacheInputs::Server(_) => b"server",
-        }
-    }
-
-    fn runner_kind(self) -> RunnerKind {
-        match self {
-            CacheInputs::Command(_) => RunnerKind::Command,
-            CacheInputs::Server(_) => RunnerKind::Server,
-        }
-    }
-
-    fn scope(self) -> CacheScope {
-        match self {
-            CacheInputs::Command(command) => command.scope,
-            CacheInputs::Server(server) => server.scope,
-        }
-    }
-
-    /// Returns the names of the files that change its answers.
-    fn names(self) -> BTreeSet<&'a String> {
-        match self {
-            CacheInputs::Command(command) => {
-                let configuration = command.config.iter().map(|configuration| &configuration.name);
-                let values = command.values.iter().flat_map(|value| &value.files);
-                configuration.chain(values).chain(&command.environment.cwd).collect()
-            }
-            CacheInputs::Server(server) => {
-                let configuration = server.config.iter().map(|configuration| &configuration.name);
-                configuration.chain(&server.cwd).collect()
-            }
-        }
-    }
-}
-
 /// Returns a version of a server for a folder: its definition, its program, and the configuration in the
 /// folder and above it.
 pub(crate) fn configured(gate: &Gate, server: &ServerSpec, program: &Path, folder: &Path) -> Version {
@@ -166,9 +109,9 @@ pub(crate) fn configured(gate: &Gate, server: &ServerSpec, program: &Path, folde
     if let Ok(found) = std::fs::metadata(program) {
         tool.file(&found);
     }
-    configure(&mut tool, &CacheInputs::Server(server).names(), &folder.join("file"));
-    let names = CacheInputs::Server(server).names();
-    config_deps::add(&mut tool, gate, RunnerKind::Server, &names, &folder.join("file"), &HashSet::new());
+    let (inputs, file) = (CacheInputs::Server(server), folder.join("file"));
+    configure(&mut tool, &inputs.names(), &file);
+    config_deps::add(&mut tool, gate, inputs, &file, &HashSet::new());
     tool.version()
 }
 

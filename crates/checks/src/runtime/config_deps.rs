@@ -3,10 +3,11 @@
 //!
 //! Invariant: the search is bounded, and reads no file.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
+use super::cache_inputs::CacheInputs;
 use super::key_hasher::KeyHasher;
 use lockgate_policy::{Gate, language_of};
 
@@ -22,28 +23,19 @@ const PACKAGES: [&str; 3] =
 /// The library folders of a project's Python environment.
 const ENVIRONMENTS: [&str; 2] = [".venv/lib", "venv/lib"];
 
-/// The kind of program whose configuration is examined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RunnerKind {
-    /// A command: any small file beside a configuration may be one, whatever its name.
-    Command,
-    /// A server, which restarts for each change: only files in the languages of configurations count.
-    Server,
-}
-
 /// Adds the files beside the configuration in each folder above the file, except the edited ones, and the
 /// packages of the project.
 pub(super) fn add(
     tool: &mut KeyHasher,
     gate: &Gate,
-    runner: RunnerKind,
-    names: &BTreeSet<&String>,
+    inputs: CacheInputs<'_>,
     file: &Path,
     edited: &HashSet<PathBuf>,
 ) {
+    let names = inputs.names();
     for folder in file.ancestors().skip(1) {
         if names.iter().any(|name| folder.join(name).is_file()) {
-            add_directory(tool, gate, runner, folder, edited);
+            add_directory(tool, gate, inputs, folder, edited);
         }
         packages(tool, folder);
     }
@@ -52,12 +44,12 @@ pub(super) fn add(
 fn add_directory(
     tool: &mut KeyHasher,
     gate: &Gate,
-    runner: RunnerKind,
+    inputs: CacheInputs<'_>,
     folder: &Path,
     edited: &HashSet<PathBuf>,
 ) {
     let Ok(entries) = fs::read_dir(folder) else { return };
-    let counts = |entry: &DirEntry| !edited.contains(&entry.path()) && is_config_dep(gate, runner, entry);
+    let counts = |entry: &DirEntry| !edited.contains(&entry.path()) && is_config_dep(gate, inputs, entry);
     let mut config_files: Vec<DirEntry> = entries.flatten().take(MAX_ENTRIES).filter(counts).collect();
     config_files.sort_by_key(DirEntry::file_name);
     for entry in config_files {
@@ -65,14 +57,15 @@ fn add_directory(
     }
 }
 
-fn is_config_dep(gate: &Gate, runner: RunnerKind, entry: &DirEntry) -> bool {
+fn is_config_dep(gate: &Gate, inputs: CacheInputs<'_>, entry: &DirEntry) -> bool {
     let small = entry.metadata().is_ok_and(|found| found.is_file() && found.len() <= LARGEST);
     let name = entry.file_name();
     let Some(name) = name.to_str().filter(|_| small) else { return false };
     match language_of(name, None) {
         language if gate.covers(language) => false,
         Some(language) => WRITTEN_IN.contains(&language.name.as_str()),
-        None => runner == RunnerKind::Command,
+        // Any small file may be configuration of a command. A server restarts for each change, so it has fewer.
+        None => matches!(inputs, CacheInputs::Command(_)),
     }
 }
 
@@ -101,14 +94,20 @@ mod tests {
     use lockgate_policy::Catalogue;
     use lockgate_text::Version;
 
-    fn version_of(gate: &str, runner: RunnerKind, folder: &Path) -> Version {
-        let gate = Catalogue::embedded().find(gate).unwrap();
-        let name = "pyrightconfig.json".to_owned();
+    fn version_of(inputs: CacheInputs<'_>, folder: &Path) -> Version {
         let mut hasher = KeyHasher::default();
         let file = folder.join("sub/a.py");
         let edited = HashSet::from([file.clone()]);
-        add(&mut hasher, gate, runner, &BTreeSet::from([&name]), &file, &edited);
+        add(&mut hasher, pyright(), inputs, &file, &edited);
         hasher.version()
+    }
+
+    fn pyright() -> &'static Gate {
+        Catalogue::embedded().find("pyright").unwrap()
+    }
+
+    fn server() -> CacheInputs<'static> {
+        CacheInputs::Server(pyright().server().unwrap())
     }
 
     #[test]
@@ -119,10 +118,8 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        let both = || {
-            [RunnerKind::Server, RunnerKind::Command]
-                .map(|runner| version_of("pyright", runner, project.path()))
-        };
+        let command = CacheInputs::Command(pyright().command().unwrap());
+        let both = || [server(), command].map(|inputs| version_of(inputs, project.path()));
         write("base.json", "{}");
         let alone = both();
         write("base.json", "{ }");
@@ -145,11 +142,11 @@ mod tests {
         let project = tempfile::tempdir().unwrap();
         fs::create_dir_all(project.path().join(".venv/lib/python3.11/site-packages")).unwrap();
         fs::create_dir_all(project.path().join("node_modules")).unwrap();
-        let before = version_of("pyright", RunnerKind::Server, project.path());
+        let before = version_of(server(), project.path());
         fs::write(project.path().join(".venv/lib/python3.11/site-packages/new.py"), "").unwrap();
-        let after = version_of("pyright", RunnerKind::Server, project.path());
+        let after = version_of(server(), project.path());
         assert_ne!(after, before);
         fs::create_dir(project.path().join("node_modules/new")).unwrap();
-        assert_ne!(version_of("pyright", RunnerKind::Server, project.path()), after);
+        assert_ne!(version_of(server(), project.path()), after);
     }
 }

@@ -2,6 +2,7 @@
 
 mod ancestors;
 mod cache;
+mod cache_inputs;
 mod cache_key;
 mod canary;
 mod config_deps;
@@ -16,7 +17,8 @@ use std::path::PathBuf;
 pub(super) use self::ancestors::survey;
 use self::cache::Answers;
 pub(super) use self::cache::CachedFindings;
-pub(super) use self::cache_key::{CacheInputs, CacheKey, configured};
+pub(super) use self::cache_inputs::CacheInputs;
+pub(super) use self::cache_key::{ANSWER_LIFETIME, CacheKey, configured};
 use self::canary::Proofs;
 pub(super) use self::canary::{Proof, Subject};
 use self::formatted::Formatted;

@@ -6,6 +6,8 @@
 //! Invariant: a part starts at the start of a line, and a text that is accepted by its parts is accepted as a whole. A
 //! changed part with any fault decides nothing: then the whole text is parsed.
 
+use lockgate_text::{common_prefix, common_suffix};
+
 /// The shortest distance between two starts that are kept, in bytes.
 const SHORTEST: usize = 512;
 /// A changed part of more than this share of the text is not worth it.
@@ -113,25 +115,6 @@ pub(super) fn thinned(
         }
     }
     kept
-}
-
-/// The size in which two texts are compared first, in bytes.
-const CHUNK: usize = 4096;
-
-/// Returns the length of the longest common beginning.
-fn common_prefix(one: &[u8], other: &[u8]) -> usize {
-    let chunks = one.chunks(CHUNK).zip(other.chunks(CHUNK)).take_while(|(one, other)| one == other);
-    let same: usize = chunks.map(|(one, _)| one.len()).sum();
-    let rest = one.iter().skip(same).zip(other.iter().skip(same));
-    same + rest.take_while(|(one, other)| one == other).count()
-}
-
-/// Returns the length of the longest common end.
-fn common_suffix(one: &[u8], other: &[u8]) -> usize {
-    let chunks = one.rchunks(CHUNK).zip(other.rchunks(CHUNK)).take_while(|(one, other)| one == other);
-    let same: usize = chunks.map(|(one, _)| one.len()).sum();
-    let rest = one.iter().rev().skip(same).zip(other.iter().rev().skip(same));
-    same + rest.take_while(|(one, other)| one == other).count()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::super::node::{self, MapFields, PolicyError, YamlNode};
 use super::super::severity::Severity;
 use super::super::value_shape::Absent::{Described, Is, Refused};
 use super::super::value_shape::ValueShape::{ByName, Either, Flag, List, Map, Text, Whole, Words};
-use super::super::value_shape::{Setting, ValueShape, names_of, tables};
+use super::super::value_shape::{Setting, ValueShape, names_of, tables, words};
 use super::output::{COLUMNS, Columns, EXIT, OUTPUT, OutputForm, OutputSpec, Stream, output};
 use super::project::{
     Configuration, ProjectValue, Unconfigured, VALUE, configurations, names, unconfigured, values,
@@ -226,10 +226,12 @@ pub enum CacheScope {
     Project,
 }
 
-pub(crate) const INPUTS: [(&str, Input); 3] =
-    [("stdin", Input::Stdin), ("shadow", Input::Shadow), ("staged", Input::Staged)];
-pub(crate) const SCOPES: [(&str, CacheScope); 3] =
-    [("file", CacheScope::File), ("package", CacheScope::Package), ("project", CacheScope::Project)];
+words! {
+    pub(crate) INPUTS: Input { "stdin": Stdin, "shadow": Shadow, "staged": Staged, }
+}
+words! {
+    pub(crate) SCOPES: CacheScope { "file": File, "package": Package, "project": Project, }
+}
 
 /// The files in the folder of a policy.
 const POLICY_FILES: [&str; 3] = ["quality.yaml", ".lockgate", ".st3"];

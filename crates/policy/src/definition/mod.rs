@@ -41,13 +41,14 @@ use super::node::{MapFields, PolicyError, YamlNode, unknown};
 use super::quantity;
 use super::value_shape::Absent::{Described, Is, Refused};
 use super::value_shape::ValueShape::{Either, List, Map, Text, Words};
-use super::value_shape::{Setting, TIME, ValueShape, names_of, tables};
+use super::value_shape::{Setting, TIME, ValueShape, names_of, tables, words};
 use lockgate_text::Version;
 
 /// The default timeout of a gate.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
-/// The roles of gates, by name.
-pub(crate) const ROLES: [(&str, Role); 2] = [("check", Role::Check), ("fix", Role::Fix)];
+words! {
+    pub(crate) ROLES: Role { "check": Check, "fix": Fix, }
+}
 
 /// A gate definition, as the catalogue or a policy gives it.
 #[derive(Debug)]

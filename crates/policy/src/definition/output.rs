@@ -6,7 +6,7 @@ use super::super::node::{MAX_WORD, MapFields, PolicyError, YamlNode, clipped};
 use super::super::severity::{SEVERITIES, Severity, severity};
 use super::super::value_shape::Absent::{Described, Is, Refused};
 use super::super::value_shape::ValueShape::{Either, Map, Text, Words};
-use super::super::value_shape::{Range, Setting, ValueShape, names_of, tables};
+use super::super::value_shape::{Range, Setting, ValueShape, names_of, tables, words};
 
 /// The way in which a program's output is read.
 #[derive(Debug)]
@@ -36,8 +36,9 @@ pub enum Columns {
     Utf16,
 }
 
-pub(crate) const COLUMNS: [(&str, Columns); 3] =
-    [("characters", Columns::Characters), ("bytes", Columns::Bytes), ("utf16", Columns::Utf16)];
+words! {
+    pub(crate) COLUMNS: Columns { "characters": Characters, "bytes": Bytes, "utf16": Utf16, }
+}
 
 /// The exit codes of POSIX.
 pub(super) const EXIT: Range = Range { min: 0, max: 255, description: "from 0 to 255" };
@@ -111,8 +112,9 @@ pub struct Pointer {
     pub plus: u32,
 }
 
-pub(crate) const STREAMS: [(&str, Stream); 3] =
-    [("stdout", Stream::Stdout), ("stderr", Stream::Stderr), ("both", Stream::Both)];
+words! {
+    pub(crate) STREAMS: Stream { "stdout": Stdout, "stderr": Stderr, "both": Both, }
+}
 
 const FORMS: [&str; 6] = ["json", "jsonl", "sarif", "rdjson", "regex", "text"];
 

@@ -142,7 +142,7 @@ fn what_extends_says_is_known_before_the_rest_is_understood() {
         extends("extends: [parent]")
             .unwrap_err()
             .message
-            .contains("1:10: `extends` must be a text, not a list")
+            .contains("1:10: `extends` must be one of `parent`, `default`, not a list")
     );
 }
 

@@ -142,6 +142,7 @@ fn values_of_a_wrong_type_are_named() {
             "quality_gates: { go: [{ tool: syntax, enabled: yes }] }",
             "1:48: `enabled` must be `true` or `false`, not the text `yes`",
         ),
+        ("modes: { interactive: false }", "1:23: `interactive` must be one of `allow`, `deny`, not `false`"),
         ("limits: 5", "1:9: `limits` must be a map, not the number 5"),
         ("modes:", "1:6: `modes` must be a map, not nothing"),
         ("paths: {}", "1:8: `paths` must be a list, not a map"),

@@ -86,7 +86,8 @@ fn test_in_process(gate: &Arc<Gate>) -> Vec<Trial> {
     samples.map(|(at, sample)| run_trial(at, sample, None, || run_sample_in_process(gate, sample))).collect()
 }
 
-/// Runs a program on the samples, with each way in which it receives drafts.
+/// Runs a program on the samples, with each way in which it receives drafts. Stops after a run that reaches the time limit,
+/// because each further run could take as long.
 ///
 /// Errors: the reason why it cannot run at all.
 fn test_program(
@@ -98,18 +99,19 @@ fn test_program(
     let mut trials = Vec::new();
     for (at, sample) in gate.samples.iter().enumerate() {
         for disk_state in states {
-            let mut unavailable = None;
+            let mut failure = None;
             let trial = run_trial(at, sample, Some(*disk_state), || {
-                run_sample(gate, sample, ready, *disk_state, watch).map_err(|error: SampleError| {
-                    let message = error.to_string();
-                    unavailable = (error.outcome == GateOutcome::Unavailable).then_some(error.why);
-                    message
-                })
+                let findings = run_sample(gate, sample, ready, *disk_state, watch);
+                findings.map_err(|error| failure.insert(error).to_string())
             });
-            if let Some(why) = unavailable {
-                return Err(why);
+            let outcome = failure.as_ref().map(|error: &SampleError| error.outcome);
+            if let (Some(GateOutcome::Unavailable), Some(error)) = (outcome, failure) {
+                return Err(error.why);
             }
             trials.push(trial);
+            if outcome == Some(GateOutcome::TimedOut) {
+                return Ok(trials);
+            }
         }
     }
     Ok(trials)
@@ -134,5 +136,43 @@ fn run_trial(
         expected_count: sample.finds.len(),
         reply,
         ms,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::Duration;
+
+    use super::*;
+    use lockgate_checks::Isolation;
+    use lockgate_policy::Catalogue;
+
+    /// Returns the number of runs of yamllint's samples with this shell script as the program, within the limit.
+    fn run_count(script: &str, limit: Duration) -> usize {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("yamllint");
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let ready = InstalledProgram {
+            program: &program,
+            search: OsStr::new("/usr/bin:/bin"),
+            cache: None,
+            isolation: Isolation::None,
+        };
+        let gate = Catalogue::embedded().find("yamllint").unwrap();
+        let watch = Watch::idle().with_end(Instant::now() + limit);
+        test_program(gate, disk_states(gate), &ready, &watch).unwrap().len()
+    }
+
+    #[test]
+    fn a_gate_that_reaches_its_time_limit_is_not_run_again() {
+        assert_eq!(run_count("exec /bin/sleep 600", Duration::from_millis(200)), 1);
+        // The control: a gate that only fails runs on each of its samples.
+        let count = Catalogue::embedded().find("yamllint").unwrap().samples.len();
+        assert!(count > 1);
+        assert_eq!(run_count("exit 3", Duration::from_secs(60)), count);
     }
 }
