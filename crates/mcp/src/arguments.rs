@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Number, Value};
 
 use lockgate_error::{Code, Error, FieldValue, NextCall, Score};
-use lockgate_text::{is_misspelling, nearest, nearest_all};
+use lockgate_text::{correction, nearest};
 
 /// The largest integer below which a floating-point JSON number is exact.
 const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
@@ -37,6 +37,9 @@ const SYNONYMS: &[&[&str]] = &[
     &["expected_version", "version"],
     &["edit_id", "id"],
 ];
+
+/// Fields whose values have a form that no number and no boolean has.
+const IDS: &[&str] = &["edit_id", "expected_version"];
 
 /// Names of nearly one meaning. `search` replaces every match and `old_string` only one, so that a call with the other
 /// name may write something else.
@@ -142,7 +145,7 @@ fn fit_name(schema: &JsonObject, text: String, path: &str) -> Result<Value, Erro
         return Ok(Value::String(text));
     }
     // A value that is only part of another one may stand for less: `replace` for `replace_all`.
-    let next = misspelt(&text, &names)
+    let next = correction(&text, names.iter().copied())
         .map(|name| NextCall::Correct { field: path.to_owned(), value: FieldValue::Text(name.to_owned()) });
     let found = quoted(&Value::String(text));
     let message = format!("`{path}` must be one of {}, found {found}", names.join(", "));
@@ -152,7 +155,7 @@ fn fit_name(schema: &JsonObject, text: String, path: &str) -> Result<Value, Erro
 fn unknown_field(known: &JsonObject, required: &[&str], name: &str, path: &str) -> Error {
     let names: Vec<&str> = known.keys().map(String::as_str).collect();
     let shown: String = path.chars().take(2 * MAX_QUOTED_CHARS).collect();
-    let meant = misspelt(name, &names).or_else(|| synonym(SYNONYMS, name, &names));
+    let meant = correction(name, names.iter().copied()).or_else(|| synonym(SYNONYMS, name, &names));
     let similar = meant.or_else(|| synonym(RELATED, name, &names)).or_else(|| {
         let ends_with_name =
             |known: &&&str| known.strip_suffix(name).is_some_and(|start| start.ends_with('_'));
@@ -167,15 +170,6 @@ fn unknown_field(known: &JsonObject, required: &[&str], name: &str, path: &str) 
     let error = if shown == path { error.named_field(path) } else { error.field(path) };
     let next = meant.map(|name| NextCall::Rename { field: path.to_owned(), name: name.to_owned() });
     error.with_next_if(next).hint(format!("known fields here: {}", names.join(", ")))
-}
-
-/// Returns the known name that is misspelt as this one, unless several are equally near.
-fn misspelt<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let nearest = nearest_all(name, known.iter().copied().filter(|known| is_misspelling(name, known)));
-    match nearest.as_slice() {
-        [only] => Some(*only),
-        _ => None,
-    }
 }
 
 /// Returns false for two names of several words that have only some of these in common, as `after_line` and `at_line`,
@@ -218,6 +212,7 @@ fn wrong_type(schema: &JsonObject, value: &Value, path: &str) -> Error {
         (Some("boolean"), Value::Number(number)) => {
             number.as_u64().filter(|number| *number < 2).map(|number| FieldValue::Flag(number == 1))
         }
+        (Some("string"), _) if IDS.contains(&path.rsplit('.').next().unwrap_or(path)) => None,
         // Other numbers may have been spelled in another way: `1.10` is read as 1.1.
         (Some("string"), Value::Number(number)) if number.is_f64() => None,
         (Some("string"), Value::Number(_) | Value::Bool(_)) => Some(FieldValue::Text(value.to_string())),
@@ -360,6 +355,20 @@ mod tests {
         ] {
             let error = parse(serde_json::from_str(arguments).unwrap()).unwrap_err();
             assert_eq!(error.next.as_deref(), next.as_ref(), "{arguments}");
+        }
+    }
+
+    #[test]
+    fn a_number_or_a_boolean_in_place_of_an_id_is_not_corrected() {
+        for (tool, field, arguments) in [
+            ("undo_edit", "edit_id", json!({"edit_id": 42})),
+            ("redo_edit", "edit_id", json!({"edit_id": true})),
+            ("edit_files", "edits[0].expected_version", json!({"edits": [{"expected_version": 42}]})),
+        ] {
+            let tool = TOOLS.iter().find(|listed| listed.name == tool).unwrap();
+            let arguments = arguments.as_object().cloned().unwrap();
+            let error = fit_object((tool.schema)(), arguments, "").unwrap_err();
+            assert_eq!((error.field.as_deref(), error.next), (Some(field), None), "{}", tool.name);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::answer::{EditOrigin, RevertedEdit};
+use super::answer::{self, RevertedEdit};
 use lockgate_checks::Watch;
 use lockgate_edit::request::{Direction, UndoRequest};
 use lockgate_engine::{EditId, EntryKind, Report, Workspace};
@@ -34,7 +34,6 @@ async fn reverted_edit(workspace: &Arc<Workspace>, new_edit: EditId) -> Option<R
         EntryKind::Undo(of) => (Direction::Undo, of),
         EntryKind::Redo(of) => (Direction::Redo, of),
     };
-    let entry = workspace.entry(id).await.ok();
-    let origin = entry.map(|entry| EditOrigin { author: entry.meta.author, at: entry.at });
+    let origin = workspace.entry(id).await.ok().map(|entry| answer::describe_origin(&entry));
     Some(RevertedEdit { direction, edit: Some(id), origin })
 }

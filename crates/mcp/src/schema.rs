@@ -5,7 +5,7 @@
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// Keywords that no client needs.
 const DROPPED: [&str; 4] = ["$schema", "$defs", "title", "format"];
@@ -13,15 +13,15 @@ const DROPPED: [&str; 4] = ["$schema", "$defs", "title", "format"];
 /// Returns the schema of a wire struct; its doc comments become the descriptions.
 pub fn input_schema<T: JsonSchema>() -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    let schema = settings.into_generator().into_root_schema_for::<T>();
-    match schema.to_value() {
-        Value::Object(node) => simplify(node),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
-    }
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    simplify(&mut schema);
+    let Value::Object(node) = schema else { return JsonObject::new() };
+    node
 }
 
 /// Rewrites a schema and all nested schemas to the plain form.
-fn simplify(mut node: Map<String, Value>) -> JsonObject {
+fn simplify(schema: &mut Value) {
+    let Value::Object(node) = schema else { return };
     for word in DROPPED {
         node.remove(word);
     }
@@ -30,7 +30,7 @@ fn simplify(mut node: Map<String, Value>) -> JsonObject {
     }
     for word in ["anyOf", "oneOf"] {
         if let Some(Value::Array(branches)) = node.remove(word) {
-            merge_union(&mut node, branches);
+            merge_union(node, branches);
         }
     }
     if let Some(Value::Array(types)) = node.get("type")
@@ -44,66 +44,51 @@ fn simplify(mut node: Map<String, Value>) -> JsonObject {
     if let Some(Value::String(text)) = node.get_mut("description") {
         *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     }
-    if let Some(Value::Object(properties)) = node.get_mut("properties") {
-        for schema in properties.values_mut() {
-            replace(schema);
-        }
-    }
+    fields(node).for_each(simplify);
     // A struct with a flattened group of fields lacks it.
     if let Some(at) = node.keys().position(|word| word == "properties")
         && !node.contains_key("additionalProperties")
     {
         node.shift_insert(at, "additionalProperties".into(), Value::Bool(false));
     }
-    if let Some(items) = node.get_mut("items") {
-        replace(items);
-    }
-    node
+    node.get_mut("items").into_iter().for_each(simplify);
+}
+
+/// Returns the schemas of the fields.
+fn fields(node: &mut JsonObject) -> impl Iterator<Item = &mut Value> {
+    node.get_mut("properties").and_then(Value::as_object_mut).into_iter().flat_map(JsonObject::values_mut)
 }
 
 /// Replaces the description of every field by a reference to the tool that documents it, and removes the limits and
 /// defaults.
-pub fn with_reference(mut node: JsonObject, reference: &str) -> JsonObject {
+pub fn insert_references(node: &mut JsonObject, reference: &str) {
     for word in ["description", "minimum", "default"] {
         node.remove(word);
     }
-    if let Some(Value::Object(properties)) = node.get_mut("properties") {
-        for schema in properties.values_mut() {
-            refer(schema, reference);
-            if let Value::Object(field) = schema {
-                field.insert("description".into(), reference.into());
-            }
-        }
+    for field in fields(node).filter_map(Value::as_object_mut) {
+        insert_references(field, reference);
+        field.insert("description".into(), reference.into());
     }
-    node.get_mut("items").into_iter().for_each(|items| refer(items, reference));
-    node
-}
-
-fn refer(schema: &mut Value, reference: &str) {
-    if let Value::Object(node) = schema {
-        *node = with_reference(std::mem::take(node), reference);
-    }
-}
-
-fn replace(schema: &mut Value) {
-    if let Value::Object(node) = schema {
-        *node = simplify(std::mem::take(node));
-    }
+    let items = node.get_mut("items").and_then(Value::as_object_mut);
+    items.into_iter().for_each(|items| insert_references(items, reference));
 }
 
 /// Merges the branches of a union: the one that is not `null`, or the names of an enum.
-fn merge_union(node: &mut Map<String, Value>, branches: Vec<Value>) {
-    let mut branches: Vec<Map<String, Value>> = branches
+fn merge_union(node: &mut JsonObject, branches: Vec<Value>) {
+    let mut branches: Vec<JsonObject> = branches
         .into_iter()
-        .filter_map(|branch| match branch {
-            Value::Object(branch) if branch.get("type") != Some(&json!("null")) => Some(simplify(branch)),
-            _ => None,
+        .filter(|branch| branch.get("type") != Some(&json!("null")))
+        .filter_map(|mut branch| {
+            simplify(&mut branch);
+            branch.as_object_mut().map(std::mem::take)
         })
         .collect();
     if branches.len() > 1 {
         let names: Vec<Value> = branches.iter().filter_map(|branch| branch.get("const").cloned()).collect();
-        branches =
-            vec![Map::from_iter([("type".into(), json!("string")), ("enum".into(), Value::Array(names))])];
+        branches = vec![JsonObject::from_iter([
+            ("type".into(), json!("string")),
+            ("enum".into(), Value::Array(names)),
+        ])];
     }
     for (word, value) in branches.into_iter().flatten() {
         node.entry(word).or_insert(value);

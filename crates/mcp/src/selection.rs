@@ -96,11 +96,9 @@ impl FromStr for Selection {
 
 fn unknown_toolset(name: &str) -> Error {
     let names = Toolset::ALL.into_iter().map(Toolset::name).chain(["all"]);
-    let message = match nearest(name, names) {
-        Some(suggestion) => format!("unknown toolset `{name}`; did you mean `{suggestion}`?"),
-        None => format!("unknown toolset `{name}`"),
-    };
-    Error::new(Code::InvalidInput, message).hint(known_toolsets())
+    let similar = nearest(name, names);
+    let question = similar.map(|similar| format!("; did you mean `{similar}`?")).unwrap_or_default();
+    Error::new(Code::InvalidInput, format!("unknown toolset `{name}`{question}")).hint(known_toolsets())
 }
 
 fn known_toolsets() -> String {

@@ -12,8 +12,10 @@ use super::message::{Message, UNCHANGED, change_summary};
 use super::offers::CallOffers;
 use super::options::ResponseOptions;
 use super::response::{DiffSource, FullResponse};
+use super::reverted_edit::RevertedEdit;
 use super::shown_notes::is_shortened;
 use super::size_limit::{self, SizedEdit};
+use super::text::counted;
 use super::{Answer, render_error};
 use lockgate_engine::{Report, Status};
 use lockgate_error::{Code, Error};
@@ -45,24 +47,10 @@ fn rejection_of_entry(error: &Error, paths: &[String], options: &ResponseOptions
     render_error(&error, &ResponseOptions { path: path.cloned(), ..options.clone() })
 }
 
-/// The texts of an undo or redo.
-pub(super) struct RevertWords {
-    /// The text for a written one.
-    pub(super) done: String,
-    /// The text for one that was made before.
-    pub(super) already: String,
-    /// Who made the edit, and when.
-    pub(super) origin: Option<String>,
-}
-
-pub(super) fn render_reports(
-    reports: &[Report],
-    options: &ResponseOptions,
-    words: Option<&RevertWords>,
-) -> Answer {
+fn render_reports(reports: &[Report], options: &ResponseOptions, reverted: Option<&RevertedEdit>) -> Answer {
     let mut parts: Vec<FullResponse<'_>> =
         reports.iter().map(|report| FullResponse::of_report(report, options)).collect();
-    let mut head = head(reports, &parts, words);
+    let mut head = head(reports, &parts, reverted);
     parts.iter_mut().for_each(shorten_entry);
     if is_shortened(options.forms) {
         head.notes = take_common_notes(&mut parts);
@@ -70,14 +58,14 @@ pub(super) fn render_reports(
     if options.forms == Forms::Text {
         drop_repeated_warnings(&mut parts, reports);
     }
-    let origin =
-        words.and_then(|words| words.origin.as_ref()).filter(|_| head.status == Status::Written.name());
-    head.notes.extend(origin.map(|origin| format!("the edit was {origin}")));
+    if head.status == Status::Written.name() {
+        head.notes.extend(reverted.and_then(|reverted| reverted.origin_note(options)));
+    }
     let first_line = first_line(&head, &parts);
     let common = with_files(head.clone(), &first_line, Vec::new(), 0, &options.offers);
     let used = size_limit::size(&common.edit_response, &common.text, options.forms) + NOTE_RESERVE;
     let spare = size_limit::available(options).saturating_sub(used);
-    let files: Vec<SizedEdit> = fit_entries(&parts, options, spare).into_iter().flatten().collect();
+    let files = fit_entries(&parts, options, spare);
     let missing = parts.len() - files.len();
     with_files(head, &first_line, files, missing, &options.offers)
 }
@@ -86,15 +74,11 @@ pub(super) fn render_reports(
 fn first_line(head: &BatchResponse, parts: &[FullResponse<'_>]) -> String {
     let refused: Vec<&FullResponse<'_>> = parts.iter().filter(|part| !part.response.is_success()).collect();
     let shows_all = refused.iter().all(|part| part.response.headline.is_some());
-    let verb = if refused.len() == 1 { "is" } else { "are" };
-    match refused.len() {
-        0 => head.message.clone(),
-        count if shows_all => {
-            let body = format!("{count} of {} edits {verb} refused", parts.len());
-            Message::rejection(body).text()
-        }
-        _ => head.message.clone(),
+    if refused.is_empty() || !shows_all {
+        return head.message.clone();
     }
+    let verb = if refused.len() == 1 { "is" } else { "are" };
+    Message::rejection(format!("{} of {} edits {verb} refused", refused.len(), parts.len())).text()
 }
 
 /// Takes the notes that several parts have, so that each is shown once.
@@ -134,33 +118,27 @@ fn shorten_entry(part: &mut FullResponse<'_>) {
 }
 
 /// Renders the parts within `spare` bytes: refused edits first, then the smallest answers.
-fn fit_entries(
-    parts: &[FullResponse<'_>],
-    options: &ResponseOptions,
-    mut spare: usize,
-) -> Vec<Option<SizedEdit>> {
+fn fit_entries(parts: &[FullResponse<'_>], options: &ResponseOptions, mut spare: usize) -> Vec<SizedEdit> {
     let within = |part: &FullResponse<'_>, room: usize| {
         size_limit::fit(part, &ResponseOptions { limit: room + size_limit::ENVELOPE, ..options.clone() })
     };
-    let mut waiting: Vec<(usize, SizedEdit)> =
-        parts.iter().map(|part| within(part, spare)).enumerate().collect();
-    waiting.sort_by_key(|(at, full)| (full.response.is_success(), full.size, *at));
-    let mut shown: Vec<Option<SizedEdit>> = parts.iter().map(|_| None).collect();
+    let mut waiting: Vec<(usize, &FullResponse<'_>, SizedEdit)> =
+        parts.iter().enumerate().map(|(at, part)| (at, part, within(part, spare))).collect();
+    waiting.sort_by_key(|(at, _, full)| (full.response.is_success(), full.size, *at));
+    let mut shown = Vec::new();
     let mut left = waiting.len();
-    for (at, full) in waiting {
+    for (at, part, full) in waiting {
         let share = spare / left.max(1);
-        let Some(part) = parts.get(at) else { continue };
         let fitted = if entry_size(&full) <= share { full } else { within(part, share) };
         let fitted = if entry_size(&fitted) <= share { fitted } else { minimal(&part.response, options) };
         left -= 1;
-        if let Some(rest) = spare.checked_sub(entry_size(&fitted))
-            && let Some(slot) = shown.get_mut(at)
-        {
+        if let Some(rest) = spare.checked_sub(entry_size(&fitted)) {
             spare = rest;
-            *slot = Some(fitted);
+            shown.push((at, fitted));
         }
     }
-    shown
+    shown.sort_by_key(|(at, _)| *at);
+    shown.into_iter().map(|(_, fitted)| fitted).collect()
 }
 
 /// Returns the size of a part, including the separators in both forms.
@@ -178,7 +156,7 @@ fn minimal(response: &EditResponse, options: &ResponseOptions) -> SizedEdit {
 }
 
 /// Returns the fields that the edits have in common.
-fn head(reports: &[Report], parts: &[FullResponse<'_>], words: Option<&RevertWords>) -> BatchResponse {
+fn head(reports: &[Report], parts: &[FullResponse<'_>], reverted: Option<&RevertedEdit>) -> BatchResponse {
     let status = status(reports);
     let refused: Vec<&FullResponse<'_>> = parts.iter().filter(|part| !part.response.is_success()).collect();
     let first = refused.first();
@@ -188,7 +166,7 @@ fn head(reports: &[Report], parts: &[FullResponse<'_>], words: Option<&RevertWor
             let (of, first) = (parts.len(), &first.message.body);
             Message::rejection(format!("{count} of {of} edits are refused; the first: {first}")).text()
         }
-        (None, _) => success_message(status, reports, parts, words),
+        (None, _) => success_message(status, reports, parts, reverted),
     };
     let is_untouched =
         |part: &FullResponse<'_>| part.response.bytes_outside_edit.as_deref() == Some(UNCHANGED);
@@ -244,7 +222,7 @@ fn success_message(
     status: Status,
     reports: &[Report],
     parts: &[FullResponse<'_>],
-    words: Option<&RevertWords>,
+    reverted: Option<&RevertedEdit>,
 ) -> String {
     let lines = parts.iter().map(|part| match &part.diff {
         DiffSource::Edit(diff) => (diff.added(), diff.removed()),
@@ -253,8 +231,7 @@ fn success_message(
     let (added, removed) = lines.fold((0, 0), |sum, lines| (sum.0 + lines.0, sum.1 + lines.1));
     let concerned: Vec<&Report> = reports.iter().filter(|report| report.status == status).collect();
     let files = match (concerned.len(), reports.len()) {
-        (1, 1) => "1 file".to_owned(),
-        (some, all) if some == all => format!("{all} files"),
+        (some, all) if some == all => counted(all, "file"),
         (some, all) => format!("{some} of {all} files"),
     };
     let named: Vec<&str> =
@@ -262,32 +239,43 @@ fn success_message(
     let more = if concerned.len() > named.len() { ", ..." } else { "" };
     let (counts, named) = (format!("(+{added} -{removed})"), format!("{}{more}", named.join(", ")));
     match status {
-        Status::Written => match words {
-            Some(words) => format!("{}: {files} {counts}: {named}", words.done),
+        Status::Written => match reverted {
+            Some(reverted) => format!("{}: {files} {counts}: {named}", reverted.done_message()),
             None => format!("wrote {files} {counts}: {named}"),
         },
         Status::Verified => {
             format!("verified {files} {counts}: strict would write this, nothing was written: {named}")
         }
-        Status::AlreadyApplied => match words {
-            Some(words) => format!("{}: {named}", words.already),
+        Status::AlreadyApplied => match reverted {
+            Some(reverted) => format!("{}: {named}", reverted.already_message()),
             None => format!("the edits of {files} were already applied, nothing was written: {named}"),
         },
         Status::Unchanged | Status::Refused => format!("{files} unchanged: {named}"),
     }
 }
 
-/// Renders one report of an undo or redo.
-pub(super) fn render_revert(report: &Report, options: &ResponseOptions, words: &RevertWords) -> Answer {
+/// Renders the result of an undo or redo.
+pub fn render_revert(
+    result: &Result<Vec<Report>, Error>,
+    reverted: &RevertedEdit,
+    options: &ResponseOptions,
+) -> Answer {
+    match result.as_deref() {
+        Ok([report]) => render_single_revert(report, reverted, options),
+        Ok(reports) => render_reports(reports, options, Some(reverted)),
+        Err(error) => render_error(error, options),
+    }
+}
+
+fn render_single_revert(report: &Report, reverted: &RevertedEdit, options: &ResponseOptions) -> Answer {
     let mut full = FullResponse::of_report(report, options);
-    let origin = words.origin.iter().filter(|_| report.status == Status::Written);
-    full.response.notes.extend(origin.map(|origin| format!("the edit was {origin}")));
     match report.status {
         Status::Written => {
-            let summary = change_summary(report, &report.diff());
-            full.set_message(Message::plain(format!("{}: {summary}", words.done)));
+            full.response.notes.extend(reverted.origin_note(options));
+            let summary = change_summary(report);
+            full.set_message(Message::plain(format!("{}: {summary}", reverted.done_message())));
         }
-        Status::AlreadyApplied => full.set_message(Message::plain(words.already.clone())),
+        Status::AlreadyApplied => full.set_message(Message::plain(reverted.already_message())),
         Status::Unchanged | Status::Verified | Status::Refused => {}
     }
     Answer::of_edit(&full, options)

@@ -1,6 +1,7 @@
 //! Renders gate results: one line for each finding, and notes about gates that did not run.
 
-use lockgate_checks::{Finding, GateRun, Outcome, RunReason, Verdict};
+use super::text::shell_word;
+use lockgate_checks::{Finding, GateRun, Outcome, RunReason, Verdict, sanitize};
 
 /// A finding as one line.
 pub(super) fn finding_line(finding: &Finding) -> String {
@@ -46,8 +47,14 @@ fn failure(run: &GateRun) -> Option<String> {
     }
 }
 
-/// Returns notes about gates that could not run and about gates that changed the draft.
-pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
+/// Returns the command with which a person trusts the policy of a path; an empty path is the root.
+pub fn trust_command(path: &str) -> String {
+    if path.is_empty() { "lockgate trust".to_owned() } else { format!("lockgate trust {}", shell_word(path)) }
+}
+
+/// Returns notes about gates that could not run and about gates that changed the draft. `policy_folder` is the folder of
+/// the policy, relative to its root.
+pub(super) fn notes(verdict: &Verdict, policy_folder: &str) -> Vec<String> {
     let fixed = verdict.runs.iter().filter(|run| run.outcome == Outcome::Fixed || run.partial);
     let changed =
         |run: &GateRun| format!("{} {}", run.gate, run.why.as_deref().unwrap_or("changed the draft"));
@@ -59,8 +66,11 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
         format!("{names} {verb} here, because the edit may be one step of several; {remedy}")
     });
     let withheld = select(verdict, |run| run.withheld).map(|NamedGates { names, first_reason, .. }| {
-        let remedy = "a person can let the policy's programs run with `lockgate trust`";
-        format!("not checked by {names}: {}; {remedy}", first_reason.unwrap_or("not trusted"))
+        let remedy = sanitize(&trust_command(policy_folder));
+        let reason = first_reason.unwrap_or("not trusted");
+        format!(
+            "not checked by {names}: {reason}; a person can let the policy's programs run with `{remedy}`"
+        )
     });
     let with_reason = [RunReason::Template, RunReason::WeakIsolation, RunReason::Project].map(|reason| {
         let NamedGates { names, first_reason, .. } = unavailable(reason)?;
@@ -136,16 +146,16 @@ mod tests {
             run("gofmt", Outcome::Fixed, Some("changed 3 lines")),
             run("syntax", Outcome::Skipped, Some("not for this language")),
         ];
-        let trust = "a person can let the policy's programs run with `lockgate trust`";
+        let trust = "a person can let the policy's programs run with `lockgate trust 'a b/c'`";
         assert_eq!(
-            notes(&Verdict::new(runs, Vec::new())),
+            notes(&Verdict::new(runs, Vec::new()), "a b/c"),
             [
                 "gofmt changed 3 lines".to_owned(),
                 format!("not checked by ruff, mypy and black: nobody did; {trust}"),
                 "not checked by go-vet: its program is not available here".to_owned(),
             ]
         );
-        assert!(notes(&Verdict::default()).is_empty());
+        assert!(notes(&Verdict::default(), "").is_empty());
         let unavailable =
             |gate, reason, why| GateRun { reason, ..run(gate, Outcome::Unavailable, Some(why)) };
         let runs = vec![
@@ -159,7 +169,7 @@ mod tests {
             unavailable("go-vet", RunReason::Project, "run `go mod download`, then retry"),
         ];
         assert_eq!(
-            notes(&Verdict::new(runs, Vec::new())),
+            notes(&Verdict::new(runs, Vec::new()), ""),
             [
                 "not checked by json and yaml: its tags",
                 "not checked by ruff: the machine has none",
@@ -171,7 +181,7 @@ mod tests {
         );
         let softened = |gate| GateRun { softened: true, ..run(gate, Outcome::Found, None) };
         assert_eq!(
-            notes(&Verdict::new(vec![softened("go-build"), softened("cargo-check")], Vec::new())),
+            notes(&Verdict::new(vec![softened("go-build"), softened("cargo-check")], Vec::new()), ""),
             ["go-build and cargo-check only warn here, because the edit may be one step of several; \
               `level: block` in the policy rejects the edit instead"]
         );

@@ -1,20 +1,14 @@
-//! Renders undo and redo, the list of edits, and a single edit in full.
+//! Renders the list of edits, and a single edit in full.
 //!
 //! Invariant: strings from the journal (names, paths, tools) are shown without control characters.
 
-use std::time::SystemTime;
-
-use super::batch::{self, RevertWords};
 use super::entity::{cut_key, display_name, key};
-use super::forms::Forms;
 use super::json_size;
 use super::options::ResponseOptions;
 use super::timestamp::{age, rfc3339};
-use super::{Answer, render_error, size_limit};
+use super::{Answer, size_limit};
 use lockgate_checks::sanitize;
-use lockgate_edit::request::Direction;
-use lockgate_engine::{EditId, Entry, EntryDiffs, EntryKind, FileChange, Report};
-use lockgate_error::Error;
+use lockgate_engine::{Entry, EntryDiffs, EntryKind, FileChange};
 use lockgate_protocol::{EditRecord, HistoryResponse, RecordedFile};
 use lockgate_text::is_control_or_bidi;
 
@@ -27,75 +21,10 @@ const MAX_LISTED_FILES: usize = 20;
 /// The line of a list that is not complete.
 const TRUNCATED: &str = "truncated: there are more edits; `offset` skips these";
 
-/// The edit that was undone or redone, and the direction.
-#[derive(Debug, Clone)]
-pub struct RevertedEdit {
-    /// The direction, undo or redo.
-    pub direction: Direction,
-    /// Id of the edit, if it is known.
-    pub edit: Option<EditId>,
-    /// Who made the edit, and when, if it is known.
-    pub origin: Option<EditOrigin>,
-}
-
-/// Who made an edit, and when.
-#[derive(Debug, Clone)]
-pub struct EditOrigin {
-    /// The author as the journal names it.
-    pub author: String,
-    /// The time of the edit.
-    pub at: SystemTime,
-}
-
-impl EditOrigin {
-    /// Describes the origin, as in `made by claude-code 2.1, 3 minutes ago`.
-    fn describe(&self) -> String {
-        let by = name(&self.author).map(|author| format!("by {author}, ")).unwrap_or_default();
-        format!("made {by}{}", age(self.at))
-    }
-}
-
-impl RevertedEdit {
-    fn done_message(&self) -> String {
-        let edit = self.edit.map_or_else(|| "an edit".to_owned(), |id| id.to_string());
-        match self.direction {
-            Direction::Undo => format!("undid {edit}"),
-            Direction::Redo => format!("redid {edit}"),
-        }
-    }
-
-    /// Returns the message when nothing had to be done.
-    fn already_message(&self) -> String {
-        let edit = self.edit.map_or_else(|| "the edit".to_owned(), |id| id.to_string());
-        match self.direction {
-            Direction::Undo => format!("{edit} is already undone, nothing was written"),
-            Direction::Redo => format!("{edit} is not undone, nothing was written"),
-        }
-    }
-}
-
-/// Renders the result of an undo or redo.
-pub fn render_revert(
-    result: &Result<Vec<Report>, Error>,
-    reverted: &RevertedEdit,
-    options: &ResponseOptions,
-) -> Answer {
-    match result.as_deref() {
-        Ok(reports) => {
-            let is_known = options.forms == Forms::Text
-                && reverted.edit.is_some_and(|id| options.shown_notes.has_edit(&id.to_string()));
-            let words = RevertWords {
-                done: reverted.done_message(),
-                already: reverted.already_message(),
-                origin: reverted.origin.as_ref().filter(|_| !is_known).map(EditOrigin::describe),
-            };
-            match reports {
-                [report] => batch::render_revert(report, options, &words),
-                reports => batch::render_reports(reports, options, Some(&words)),
-            }
-        }
-        Err(error) => render_error(error, options),
-    }
+/// Describes who made an edit, and when, as in `made by claude-code 2.1, 3 minutes ago`.
+pub fn describe_origin(entry: &Entry) -> String {
+    let by = name(&entry.meta.author).map(|author| format!("by {author}, ")).unwrap_or_default();
+    format!("made {by}{}", age(entry.at))
 }
 
 /// Renders a list of at most `most` edits.

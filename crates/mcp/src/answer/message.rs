@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::entity::{display_name, key};
 use super::options::{Purpose, ResponseOptions};
+use super::text::counted;
 use lockgate_checks::Finding;
 use lockgate_engine::{Report, Status};
 use lockgate_error::{Disk, Error, ErrorFamily};
@@ -60,7 +61,9 @@ impl Message {
 
     /// Creates the message of an error in the terms of its tool, prefixed with the field at fault.
     pub(super) fn of_error(error: &Error, options: &ResponseOptions) -> Message {
-        let own = (options.profile.rejection_message)(error, options);
+        // A tool's own message is about its quote, not about the symbol.
+        let is_about_symbol = error.field.as_deref() == Some("within");
+        let own = (options.profile.rejection_message)(error, options).filter(|_| !is_about_symbol);
         let names_field = own.is_none() && error.names_field();
         let message = own.unwrap_or_else(|| error.message.clone());
         let body = match error.field_path() {
@@ -89,25 +92,18 @@ impl Message {
         errors: &[String],
         options: &ResponseOptions,
     ) -> Message {
-        let path = display_name(&report.target.path, &key(report.target.entity.as_ref()));
-        let counts = format!("(+{} -{})", diff.added(), diff.removed());
-        let replaced = match report.matches.replacements {
-            Some(1) => ", 1 replacement".to_owned(),
-            Some(count) => format!(", {count} replacements"),
-            None => String::new(),
-        };
+        let (path, change) = (target_name(report), change(report, diff));
+        let replaced =
+            report.matches.replacements.map(|count| format!(", {}", counted(count, "replacement")));
+        let replaced = replaced.unwrap_or_default();
         match report.status {
             Status::Written => {
                 let own = (options.profile.success_message)(report);
-                Message::plain(own.unwrap_or_else(|| match report.is_created() {
-                    true => format!("created {path} {counts}"),
-                    false if report.is_removed() => format!("removed {path} {counts}"),
-                    false => format!("wrote {path} {counts}{replaced}"),
-                }))
+                Message::plain(own.unwrap_or_else(|| format!("{} {change}{replaced}", verb(report))))
             }
             Status::Verified => Message {
                 suffix: ": strict would write this, nothing was written",
-                ..Message::plain(format!("verified {path} {counts}{replaced}"))
+                ..Message::plain(format!("verified {change}{replaced}"))
             },
             Status::AlreadyApplied => Message {
                 suffix: ", nothing was written",
@@ -165,29 +161,23 @@ pub(super) fn headline(
     blocking: usize,
     lines: LineDisplay,
 ) -> Option<Headline> {
-    let path = display_name(&report.target.path, &key(report.target.entity.as_ref()));
-    let counts = format!("(+{} -{})", diff.added(), diff.removed());
+    let change = change(report, diff);
     let outside = match report.fixed_outside.as_slice() {
         [] => String::new(),
         gates => format!("; {} changed other lines, too", gates.join(", ")),
     };
     match report.status {
         Status::Written => {
-            let verb = match (report.is_created(), report.is_removed()) {
-                (true, _) => "created",
-                (_, true) => "removed",
-                (false, false) => "wrote",
-            };
             let is_known = lines == LineDisplay::Shown && is_only_match(report);
             let replaced = replaced(report).filter(|_| !is_known);
             let replaced = replaced.map(|what| format!("; replaced {what}")).unwrap_or_default();
-            let summary = format!("{verb} {path} {counts}");
+            let summary = format!("{} {change}", verb(report));
             Some(Headline { summary, details: replaced + &outside, ..Headline::default() })
         }
         Status::Verified => {
             let replaced = replaced(report).map(|what| format!("; would replace {what}")).unwrap_or_default();
             let details = format!(": strict would write this, nothing was written{replaced}{outside}");
-            Some(Headline { summary: format!("verified {path} {counts}"), details, ..Headline::default() })
+            Some(Headline { summary: format!("verified {change}"), details, ..Headline::default() })
         }
         Status::Refused if blocking > 0 => {
             let findings = if blocking == 1 {
@@ -195,7 +185,7 @@ pub(super) fn headline(
             } else {
                 format!("{blocking} findings block")
             };
-            let summary = format!("{findings} the edit of {path} {counts}");
+            let summary = format!("{findings} the edit of {change}");
             Some(Headline { preface: NOTHING_WRITTEN, summary, ..Headline::default() })
         }
         Status::Refused | Status::AlreadyApplied | Status::Unchanged => None,
@@ -232,13 +222,26 @@ pub(super) fn outside_edit(report: &Report) -> String {
     }
 }
 
-/// Returns a short description of the change to a file.
-pub(super) fn change_summary(report: &Report, diff: &Diff<'_>) -> String {
-    let verb = match (report.is_created(), report.is_removed()) {
-        (true, _) => "created ",
-        (_, true) => "removed ",
-        (false, false) => "",
-    };
-    let path = display_name(&report.target.path, &key(report.target.entity.as_ref()));
-    format!("{verb}{path} (+{} -{})", diff.added(), diff.removed())
+/// Returns a short description of an undo or redo of an edit of one file.
+pub(super) fn change_summary(report: &Report) -> String {
+    let change = change(report, &report.diff());
+    if report.is_created() || report.is_removed() { format!("{} {change}", verb(report)) } else { change }
+}
+
+/// Returns what an edit did to its target.
+fn verb(report: &Report) -> &'static str {
+    match (report.is_created(), report.is_removed()) {
+        (true, _) => "created",
+        (_, true) => "removed",
+        (false, false) => "wrote",
+    }
+}
+
+/// Returns the target with the numbers of added and removed lines, as in `a.py (+1 -1)`.
+fn change(report: &Report, diff: &Diff<'_>) -> String {
+    format!("{} (+{} -{})", target_name(report), diff.added(), diff.removed())
+}
+
+fn target_name(report: &Report) -> String {
+    display_name(&report.target.path, &key(report.target.entity.as_ref()))
 }

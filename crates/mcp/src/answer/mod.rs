@@ -16,6 +16,7 @@ mod next;
 mod offers;
 mod options;
 mod response;
+mod reverted_edit;
 mod shown_notes;
 mod size_limit;
 mod text;
@@ -30,19 +31,21 @@ use lockgate_error::Error;
 use lockgate_protocol::Response;
 use response::FullResponse;
 
-pub use batch::batch;
+pub use batch::{batch, render_revert};
 pub use entity::display_name;
 pub(crate) use entity::{distinct_key, key, result_name, shared_key};
 pub use forms::Forms;
-pub use history::{EditOrigin, RevertedEdit, history, record, record_with_diffs, render_revert};
+pub use gates::trust_command;
+pub use history::{describe_origin, history, record, record_with_diffs};
 pub(crate) use json_size::json_size;
 pub use offers::{CallOffers, OfferedTools, ToolCall, unknown_fields};
 pub use options::{
     DiffDisplay, ExtraField, FieldNames, Purpose, ResponseFormat, ResponseOptions, ToolProfile,
 };
 pub use response::reported_finding;
+pub use reverted_edit::RevertedEdit;
 pub use shown_notes::ShownNotes;
-pub use text::{counted, first_line, passed_gates};
+pub use text::{counted, first_line, passed_gates, shell_word};
 pub(crate) use text_limit::text_within;
 pub use timestamp::age;
 

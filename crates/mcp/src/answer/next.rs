@@ -37,33 +37,25 @@ impl NextStep {
     /// Converts the next step of a rejection into a call of the offered tools. `entry` is the index of the edit in a
     /// call with several.
     pub(super) fn new(next: &NextCall, entry: Option<usize>, options: &ResponseOptions) -> Option<NextStep> {
-        let call =
-            |tool: &'static str, arguments| NextStep::Call(ProposedCall { tool: tool.into(), arguments });
-        let repeated = |current: &ToolCall, arguments: JsonObject| {
-            (current.check)(arguments.clone()).is_ok().then(|| call(current.tool, arguments))
-        };
         match next {
-            NextCall::Edit { search, replace } => options.offers.current_call.as_ref().and_then(|current| {
-                let mut arguments = current.arguments.clone();
-                let fields = edit_fields(&mut arguments, entry)?;
+            NextCall::Edit { search, replace } => repeated(options, |_, arguments| {
+                let fields = edit_fields(arguments, entry)?;
                 fields.insert(options.profile.names.search.to_owned(), search.as_str().into());
                 fields.insert(options.profile.names.replace.to_owned(), replace.as_str().into());
-                repeated(current, arguments)
+                Some(())
             }),
-            NextCall::Move { list, index, by } => options.offers.current_call.as_ref().and_then(|current| {
-                let mut arguments = current.arguments.clone();
+            NextCall::Move { list, index, by } => repeated(options, |_, arguments| {
                 let moved =
-                    edit_fields(&mut arguments, entry)?.get_mut(*list)?.get_mut(*index)?.as_object_mut()?;
+                    edit_fields(arguments, entry)?.get_mut(*list)?.get_mut(*index)?.as_object_mut()?;
                 for name in ["start_line", "end_line", "at_line"] {
                     if let Some(line) = moved.get_mut(name) {
                         *line = (line.as_i64()? + i64::try_from(*by).ok()?).into();
                     }
                 }
-                repeated(current, arguments)
+                Some(())
             }),
-            NextCall::Fields { set, unset } => options.offers.current_call.as_ref().and_then(|current| {
-                let mut arguments = current.arguments.clone();
-                let fields = edit_fields(&mut arguments, entry)?;
+            NextCall::Fields { set, unset } => repeated(options, |current, arguments| {
+                let fields = edit_fields(arguments, entry)?;
                 if !set.iter().all(|(name, _)| current.has_field(name, entry)) {
                     return None;
                 }
@@ -72,34 +64,30 @@ impl NextStep {
                 });
                 fields.extend(set.iter().map(|(name, value)| ((*name).to_owned(), wire_value(value))));
                 // The same call would fail again.
-                if arguments == current.arguments { None } else { repeated(current, arguments) }
+                (*arguments != current.arguments).then_some(())
             }),
-            NextCall::Within { symbol } => {
-                let current = options.offers.current_call.as_ref();
-                current
-                    .filter(|current| current.has_field("within", entry))
-                    .map(|_| NextStep::Alternative(format!("name the symbol, as in `within: {symbol:?}`")))
-            }
-            NextCall::Rename { .. } | NextCall::Correct { .. } | NextCall::InList { .. } => {
-                corrected(options, next)
-            }
-            NextCall::List { folder } => {
-                let tool = options.offers.tools.list.filter(|_| options.entity.is_none())?;
-                let prefix = (!folder.is_empty()).then(|| format!("{}/", folder.trim_end_matches('/')));
-                let prefix = prefix.map(|prefix| ("path_prefix".to_owned(), Value::from(prefix)));
-                Some(call(tool, prefix.into_iter().chain(scope_fields(options)).collect()))
-            }
-            NextCall::Path { path } => options.offers.current_call.as_ref().and_then(|current| {
-                let mut arguments = current.arguments.clone();
+            NextCall::Path { path } => repeated(options, |_, arguments| {
                 let field = options.profile.names.path;
-                let wrong =
-                    edit_fields(&mut arguments, entry)?.insert(field.to_owned(), path.as_str().into())?;
+                let wrong = edit_fields(arguments, entry)?.insert(field.to_owned(), path.as_str().into())?;
                 // Another edit of the call may have the same wrong path.
                 let edits = arguments.get_mut("edits").and_then(Value::as_array_mut).into_iter().flatten();
                 let same = edits.filter_map(|edit| edit.get_mut(field)).filter(|other| **other == wrong);
                 same.for_each(|other| *other = path.as_str().into());
-                repeated(current, arguments)
+                Some(())
             }),
+            NextCall::Rename { .. } | NextCall::Correct { .. } | NextCall::InList { .. } => {
+                corrected(options, next)
+            }
+            NextCall::Within { symbol } => {
+                options.offers.current_call.as_ref().filter(|current| current.has_field("within", entry))?;
+                Some(NextStep::Alternative(format!("name the symbol, as in `within: {symbol:?}`")))
+            }
+            NextCall::List { folder } => {
+                let tool = options.offers.tools.list?;
+                let prefix = (!folder.is_empty()).then(|| format!("{}/", folder.trim_end_matches('/')));
+                let prefix = prefix.map(|prefix| ("path_prefix".to_owned(), Value::from(prefix)));
+                Some(call(tool, prefix.into_iter().chain(scope_fields(options)).collect()))
+            }
             NextCall::History => Some(call(options.offers.tools.history?, target_fields(options))),
             NextCall::Read { start_line, end_line } => {
                 let Some(tool) = options.offers.tools.read.filter(|_| options.path.is_some()) else {
@@ -112,6 +100,21 @@ impl NextStep {
             }
         }
     }
+}
+
+fn call(tool: &'static str, arguments: JsonObject) -> NextStep {
+    NextStep::Call(ProposedCall { tool: tool.into(), arguments })
+}
+
+/// Returns the current call with other arguments, if these are valid.
+fn repeated(
+    options: &ResponseOptions,
+    change: impl FnOnce(&ToolCall, &mut JsonObject) -> Option<()>,
+) -> Option<NextStep> {
+    let current = options.offers.current_call.as_ref()?;
+    let mut arguments = current.arguments.clone();
+    change(current, &mut arguments)?;
+    (current.check)(arguments.clone()).is_ok().then(|| call(current.tool, arguments))
 }
 
 /// Returns the fields that name the target of the call, if it has one.
@@ -144,7 +147,7 @@ fn corrected(options: &ResponseOptions, first: &NextCall) -> Option<NextStep> {
         match (current.check)(arguments.as_object()?.clone()).map_err(|error| error.next) {
             Ok(()) => {
                 let Value::Object(arguments) = arguments else { return None };
-                return Some(NextStep::Call(ProposedCall { tool: current.tool.into(), arguments }));
+                return Some(call(current.tool, arguments));
             }
             Err(next) => correct(&mut arguments, next.as_deref()?)?,
         }

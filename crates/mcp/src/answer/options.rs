@@ -93,7 +93,7 @@ pub struct ToolProfile {
     pub names: FieldNames,
     /// Returns the message of a written edit, or `None` for the default message.
     pub success_message: fn(&Report) -> Option<String>,
-    /// Returns the message of a rejection, or `None` for the error's own message.
+    /// Returns the message of a rejection, or `None` for the error's own message. An error about `within` always has its own.
     pub rejection_message: fn(&Error, &ResponseOptions) -> Option<String>,
     /// The format of the response.
     pub format: ResponseFormat,
@@ -149,6 +149,10 @@ impl FieldNames {
         start: "lines.start",
         end: "lines.end",
     };
+
+    const fn all(&self) -> [&'static str; 6] {
+        [self.path, self.content, self.search, self.replace, self.start, self.end]
+    }
 }
 
 impl ToolProfile {
@@ -168,18 +172,10 @@ impl ToolProfile {
 
     /// Replaces the field at fault with the tool's name for it.
     pub fn rename_error_field(&self, mut error: Error) -> Error {
-        let (plain, own) = (FieldNames::PLAIN, &self.names);
-        let name = match error.field.as_deref() {
-            Some(field) if field == plain.path => own.path,
-            Some(field) if field == plain.content => own.content,
-            Some(field) if field == plain.search => own.search,
-            Some(field) if field == plain.replace => own.replace,
-            Some(field) if field == plain.start => own.start,
-            Some(field) if field == plain.end => own.end,
-            Some(_) | None => return error,
-        };
-        if error.field.as_deref() != Some(name) {
-            error.rename_field(name);
+        let names = FieldNames::PLAIN.all().into_iter().zip(self.names.all());
+        let mut renamed = names.filter(|(plain, own)| plain != own);
+        if let Some((_, own)) = renamed.find(|(plain, _)| error.field.as_deref() == Some(*plain)) {
+            error.rename_field(own);
         }
         error
     }

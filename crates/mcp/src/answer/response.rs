@@ -10,7 +10,7 @@ use super::text;
 use lockgate_checks::{Finding, GateRun, Isolation};
 use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_engine::{GuardLevel, Report, Status};
-use lockgate_error::{Code, Disk, Error, Since};
+use lockgate_error::{Best, Code, Disk, Error, EvidenceLine, Since};
 use lockgate_protocol::{
     ChangedRegion, EditResponse, EntityKey, FileChangesSince, FirstDifference, MatchDetails, MatchLocation,
     MovedLines, NearestLines, ReportedFinding, ReportedGate, ReportedWarning,
@@ -62,14 +62,11 @@ impl<'a> FullResponse<'a> {
     pub(super) fn of_report(report: &'a Report, options: &ResponseOptions) -> FullResponse<'a> {
         let (diff, regions, verdict) = (report.diff(), report.regions(), &report.verdict);
         let refused = report.status == Status::Refused;
-        let counted = || verdict.findings.iter().enumerate().filter(|(_, finding)| finding.counts);
-        let is_error = |finding: &Finding| refused && finding.blocking;
-        let blocking: Vec<&Finding> = counted().map(|(_, it)| it).filter(|it| is_error(it)).collect();
-        let warned: Vec<(usize, &Finding)> = counted()
-            .filter(|(_, it)| it.blocking)
-            .chain(counted().filter(|(_, it)| !it.blocking))
-            .filter(|(_, it)| !is_error(it))
-            .collect();
+        let counted = verdict.findings.iter().enumerate().filter(|(_, finding)| finding.counts);
+        let (blocking, mut warned): (Vec<_>, Vec<_>) =
+            counted.partition(|(_, finding)| refused && finding.blocking);
+        let blocking: Vec<&Finding> = blocking.into_iter().map(|(_, finding)| finding).collect();
+        warned.sort_by_key(|(_, finding)| !finding.blocking);
         let old_findings = verdict.findings.iter().filter(|finding| !finding.counts).count();
         let shown = MAX_FINDINGS.0.min(verdict.findings.len() - old_findings + MAX_FINDINGS.1);
 
@@ -149,7 +146,7 @@ impl<'a> FullResponse<'a> {
                 .notes
                 .iter()
                 .cloned()
-                .chain(options.shown_notes.unshown(notes(verdict), forms))
+                .chain(options.shown_notes.unshown(notes(verdict, &report.policy_folder), forms))
                 .collect(),
             match_details,
             old_findings,
@@ -171,17 +168,14 @@ impl<'a> FullResponse<'a> {
     }
 
     /// Removes what the forms do not have.
-    fn in_forms(self, forms: Forms) -> FullResponse<'a> {
-        match forms {
-            Forms::Both | Forms::Json | Forms::Text => self,
-            Forms::Compact => {
-                let diff = match self.diff {
-                    DiffSource::Edit(_) => DiffSource::None,
-                    other @ (DiffSource::None | DiffSource::Since(_)) => other,
-                };
-                FullResponse { response: self.response.compact(), diff, ..self }
+    fn in_forms(mut self, forms: Forms) -> FullResponse<'a> {
+        if forms == Forms::Compact {
+            self.response = self.response.compact();
+            if let DiffSource::Edit(_) = self.diff {
+                self.diff = DiffSource::None;
             }
         }
+        self
     }
 
     /// Creates the response for an error.
@@ -213,7 +207,11 @@ impl<'a> FullResponse<'a> {
             hint: Some(hint),
             field: error.field_path(),
             path: options.path.clone(),
-            key: target_key(options.entity.as_ref(), options),
+            key: match error.field.as_deref() {
+                // The type that the call names is none, so it is not `file` either.
+                Some("entity_type") => key(options.entity.as_ref()),
+                Some(_) | None => target_key(options.entity.as_ref(), options),
+            },
             written: is_known.then_some(false),
             changed: is_known.then_some(false),
             since: error.since.as_deref().map(|Since { noun, version, .. }| FileChangesSince {
@@ -264,8 +262,8 @@ fn lines_changed(regions: &[Region], options: &ResponseOptions) -> Option<usize>
     (!regions.is_empty()).then(|| old.max(new).max(options.quoted_line_count.unwrap_or_default()))
 }
 
-fn locations(places: &[lockgate_error::EvidenceLine]) -> Vec<MatchLocation> {
-    let location = |place: &lockgate_error::EvidenceLine| MatchLocation {
+fn locations(places: &[EvidenceLine]) -> Vec<MatchLocation> {
+    let location = |place: &EvidenceLine| MatchLocation {
         line: place.line,
         preview: place.preview.clone(),
         symbol: place.symbol.clone(),
@@ -273,7 +271,7 @@ fn locations(places: &[lockgate_error::EvidenceLine]) -> Vec<MatchLocation> {
     places.iter().map(location).collect()
 }
 
-fn nearest_lines(best: &lockgate_error::Best) -> NearestLines {
+fn nearest_lines(best: &Best) -> NearestLines {
     NearestLines {
         start_line: best.start_line,
         end_line: best.end_line,

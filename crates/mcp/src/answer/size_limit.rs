@@ -2,7 +2,7 @@
 //!
 //! The fields that every answer has come first. The other parts follow in the order of their use for the next call, as
 //! long as there is space: the findings that block, where to look, the moved lines, the warnings, the notes, the diff, and
-//! then the rest. The cost of each entry is computed once.
+//! then the rest.
 //!
 //! Invariant: an answer that fits is whole, and of any other one the notes count what is missing.
 
@@ -18,7 +18,7 @@ use super::options::{DiffDisplay, ResponseFormat, ResponseOptions};
 use super::response::{DiffSource, FullResponse};
 use super::text;
 use lockgate_checks::Outcome;
-use lockgate_protocol::{AiEditResponse, EditResponse};
+use lockgate_protocol::{AiEditResponse, EditResponse, NearestLines, ReportedGate};
 use lockgate_text::{Diff, DiffCut};
 
 /// Bytes of a JSON-RPC response apart from the two forms of the answer.
@@ -94,7 +94,7 @@ pub(super) fn fit(full: &FullResponse<'_>, options: &ResponseOptions) -> SizedEd
     let diff = DiffExcerpt::new(full, WHOLE, room, options);
     if diff.omitted_note.is_none() {
         let draft = CutResponse::new(full, WHOLE, usize::MAX, options);
-        let whole = draft.render(&Shown::all(&draft.clipped), &diff);
+        let whole = draft.render(&|_, at| at < MAX_ENTRIES, &diff);
         if whole.size <= room {
             return whole;
         }
@@ -109,128 +109,48 @@ pub(super) fn available(options: &ResponseOptions) -> usize {
 
 /// Renders the common fields, and adds the other parts in order while they fit.
 fn fit_in_order(full: &FullResponse<'_>, room: usize, options: &ResponseOptions) -> SizedEdit {
-    let mut tight = None;
-    let mut smallest = None;
+    let mut fallback: Option<(CutResponse<'_>, SizedEdit)> = None;
     for limits in TEXT_LIMITS {
         let draft = CutResponse::new(full, limits, ENTRY_BYTES, options);
-        let base = draft.render(&Shown::default(), &draft.hidden_diff());
+        let base = draft.render(&|_, _| false, &draft.hidden_diff());
         if base.size <= room * 2 / 3 {
             return draft.fill(base, room);
         }
-        if base.size <= room {
-            tight = tight.or(Some((draft, base)));
-        } else {
-            smallest = Some(base);
+        // The first that fits, though tightly, or else the last.
+        if fallback.as_ref().is_none_or(|(_, fallback)| fallback.size > room) {
+            fallback = Some((draft, base));
         }
     }
-    match (tight, smallest) {
-        (Some((draft, base)), _) => draft.fill(base, room),
-        (None, Some(base)) => base,
-        (None, None) => SizedEdit::new(EditResponse::default(), options),
+    match fallback {
+        Some((draft, base)) => draft.fill(base, room),
+        None => SizedEdit::new(EditResponse::default(), options),
     }
 }
 
-/// The entries of a response that are shown.
-#[derive(Debug, Clone, Default)]
-struct Shown {
-    errors: usize,
-    /// The indices of the findings.
-    findings: BTreeSet<usize>,
-    match_details: bool,
-    next: bool,
-    best: bool,
-    best_lines: usize,
-    match_locations: usize,
-    line_map: usize,
-    warnings: usize,
-    /// The indices of the notes.
-    notes: BTreeSet<usize>,
-    /// The indices of the gates.
-    gates: BTreeSet<usize>,
-    edits: usize,
-}
-
-impl Shown {
-    /// Returns all entries, as far as a list may have as many.
-    fn all(response: &EditResponse) -> Shown {
-        let first = |count: usize| (0..count.min(MAX_ENTRIES)).collect();
-        let is_short =
-            |at: &usize| response.notes.get(*at).is_some_and(|note| escaped(note) <= WHOLE.sentence + 2);
-        Shown {
-            errors: response.errors.len().min(MAX_ENTRIES),
-            findings: first(response.findings.len()),
-            match_details: true,
-            next: true,
-            best: true,
-            best_lines: MAX_ENTRIES,
-            match_locations: response.match_locations.len().min(MAX_ENTRIES),
-            line_map: response.line_map.len().min(MAX_ENTRIES),
-            warnings: response.validation_warnings.len().min(MAX_ENTRIES),
-            notes: (0..response.notes.len()).filter(is_short).take(MAX_ENTRIES).collect(),
-            gates: first(response.gates.len()),
-            edits: response.edits.len().min(MAX_ENTRIES),
-        }
-    }
-}
-
-/// Counts the bytes that are left.
-struct Allowance {
-    forms: Forms,
-    spare: usize,
-}
-
-impl Allowance {
-    /// Takes the bytes of an entry; returns false if they are not left.
-    fn take(&mut self, cost: usize) -> bool {
-        let rest = self.spare.checked_sub(cost);
-        self.spare = rest.unwrap_or(self.spare);
-        rest.is_some()
-    }
-
-    /// Returns the bytes of an entry in the forms that are sent: as JSON with a comma, and as text with a line end.
-    fn cost(&self, json: &impl Serialize, text: Option<&str>) -> usize {
-        let json = || json_size(json) + 1;
-        let text = || text.map_or(0, escaped);
-        match self.forms {
-            Forms::Both => json() + text(),
-            Forms::Json | Forms::Compact => json(),
-            Forms::Text => text(),
-        }
-    }
-
-    /// Returns the bytes of an empty list of this name; text forms have none.
-    fn list_cost(&self, name: &str) -> usize {
-        match self.forms {
-            Forms::Both | Forms::Json | Forms::Compact => name.len() + 6,
-            Forms::Text => 0,
-        }
-    }
-
-    /// Takes entries of a list from `shown` on until one does not fit, and returns the number of shown entries.
-    fn take_list<T: Serialize>(
-        &mut self,
-        name: &str,
-        entries: &[T],
-        shown: usize,
-        line: impl Fn(&T) -> Option<String>,
-    ) -> usize {
-        let mut count = shown;
-        for entry in entries.iter().skip(shown) {
-            let list = if count == 0 { self.list_cost(name) } else { 0 };
-            if !self.take(self.cost(entry, line(entry).as_deref()) + list) {
-                break;
-            }
-            count += 1;
-        }
-        count
-    }
+/// The parts of a response that are shown entry by entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    MatchDetails,
+    Next,
+    /// The similar lines without their texts.
+    Best,
+    BestLines,
+    MatchLocations,
+    Edits,
+    LineMap,
+    Gates,
+    Findings,
+    Errors,
+    Warnings,
+    Notes,
 }
 
 /// A response that is cut to its size.
 struct CutResponse<'a> {
     full: &'a FullResponse<'a>,
-    /// The response with clipped texts and all entries.
+    /// The response with clipped texts and all entries, without the notes that are too long for any answer.
     clipped: EditResponse,
+    long_notes: usize,
     limits: TextLimits,
     options: &'a ResponseOptions,
 }
@@ -245,192 +165,27 @@ impl<'a> CutResponse<'a> {
         let mut clipped = full.response.clone();
         cut_key(&mut clipped.key, limits.bytes);
         clip_texts(&mut clipped, limits.bytes, limits.bytes.min(entry_bytes));
-        CutResponse { full, clipped, limits, options }
+        clipped.notes.retain(|note| escaped(note) <= WHOLE.sentence + 2);
+        let long_notes = full.response.notes.len() - clipped.notes.len();
+        CutResponse { full, clipped, long_notes, limits, options }
     }
 
     /// Adds the parts in order to the common fields, which are rendered as `base`.
     fn fill(&self, base: SizedEdit, room: usize) -> SizedEdit {
         let Some(spare) = room.checked_sub(base.size) else { return base };
-        let mut left = Allowance { forms: self.options.forms, spare };
-        let mut shown = Shown::default();
-        self.take_blocking(&mut shown, &mut left);
-        self.take_places(&mut shown, &mut left);
-        self.take_lines_and_warnings(&mut shown, &mut left);
-        self.take_gates(&mut shown, &mut left, GateGroup::Needed);
-        self.take_notes(&mut shown, &mut left);
-        let bare = self.render(&shown, &self.hidden_diff());
+        let mut selection =
+            EntrySelection { draft: self, chosen: BTreeSet::new(), spare, shows_lines: false };
+        selection.take_needed();
+        let bare = selection.render(&self.hidden_diff());
         if bare.size > room {
             return base;
         }
-        let (diff, with_diff) = self.with_diff(&shown, bare, room);
-        left.spare = room.saturating_sub(with_diff.size);
-        self.take_rest(&mut shown, &mut left, &diff);
-        let filled = self.render(&shown, &diff);
+        let (diff, with_diff) = self.with_diff(&selection, bare, room);
+        selection.spare = room.saturating_sub(with_diff.size);
+        selection.shows_lines = !diff.changed_lines.is_empty();
+        selection.take_rest();
+        let filled = selection.render(&diff);
         if filled.size <= room { filled } else { with_diff }
-    }
-
-    /// Takes the findings that block, new ones first, each with its sentence in `errors`.
-    fn take_blocking(&self, shown: &mut Shown, left: &mut Allowance) {
-        let findings = &self.clipped.findings;
-        let of = |is_new: bool| {
-            (0..findings.len())
-                .filter(move |at| findings.get(*at).is_some_and(|it| it.blocking && it.new == is_new))
-        };
-        let mut errors = self.clipped.errors.iter();
-        for at in of(true).chain(of(false)) {
-            if !self.take_finding(at, shown, left) {
-                break;
-            }
-            if let Some(error) = errors.next() {
-                self.take_error(error, shown, left);
-            }
-        }
-        for error in errors {
-            self.take_error(error, shown, left);
-        }
-    }
-
-    fn take_error(&self, error: &String, shown: &mut Shown, left: &mut Allowance) {
-        let list = if shown.errors == 0 { left.list_cost("validation_warnings") } else { 0 };
-        let is_next = self.clipped.errors.get(shown.errors) == Some(error);
-        if is_next && left.take(left.cost(error, None) + list) {
-            shown.errors += 1;
-        }
-    }
-
-    fn take_finding(&self, at: usize, shown: &mut Shown, left: &mut Allowance) -> bool {
-        let Some(finding) = self.clipped.findings.get(at) else { return false };
-        let line = (finding.counts || finding.blocking)
-            .then(|| text::finding(finding, &self.clipped, self.options.forms));
-        // The first one may also replace the message by the headline.
-        let list = if shown.findings.is_empty() {
-            let headline =
-                self.clipped.headline.as_ref().map_or(0, |it| it.preface.len() + escaped(&it.summary));
-            left.list_cost("findings") + headline
-        } else {
-            0
-        };
-        let fits = left.take(left.cost(finding, line.as_deref()) + list);
-        if fits {
-            shown.findings.insert(at);
-        }
-        fits
-    }
-
-    /// Takes what shows where to look: the similar lines, the places, and the proposed call.
-    fn take_places(&self, shown: &mut Shown, left: &mut Allowance) {
-        let response = &self.clipped;
-        if let Some(details) = &response.match_details {
-            let line = text::match_line(details).unwrap_or_default();
-            shown.match_details = left.take(if left.forms == Forms::Json { 0 } else { escaped(&line) });
-        }
-        self.take_best(EXPLAINING_ENTRIES, shown, left);
-        let refused = !response.is_success();
-        let places = response.match_locations.as_slice();
-        let label = text::match_label(response);
-        let take = |most: usize, shown: &mut Shown, left: &mut Allowance| {
-            let places = places.get(..most.min(places.len())).unwrap_or_default();
-            shown.match_locations = left.take_list("match_locations", places, shown.match_locations, |it| {
-                Some(text::location(it, label))
-            });
-        };
-        if refused {
-            take(EXPLAINING_ENTRIES, shown, left);
-        }
-        if let Some(next) = &response.next {
-            let json = serde_json::to_string(next).unwrap_or_default();
-            shown.next = left.take(left.cost(next, Some(&format!("next: {json}"))) + left.list_cost("next"));
-        }
-        if refused {
-            self.take_best(MAX_ENTRIES, shown, left);
-            take(MAX_ENTRIES, shown, left);
-        }
-    }
-
-    /// Takes at most this many of the similar lines.
-    fn take_best(&self, most: usize, shown: &mut Shown, left: &mut Allowance) {
-        let Some(best) = &self.clipped.best else { return };
-        if !shown.best {
-            let mut head = best.clone();
-            (head.lines, head.excerpt) = (Vec::new(), Vec::new());
-            let lines = text::nearest(&head, self.options.forms).join("\n");
-            shown.best =
-                left.take(left.cost(&head, Some(&lines)) + left.list_cost("best") + left.list_cost("lines"));
-        }
-        while shown.best && shown.best_lines < most {
-            let (line, numbered) = (best.lines.get(shown.best_lines), best.excerpt.get(shown.best_lines));
-            let numbered = numbered.map(|(line, text)| format!("{line}: {text}"));
-            let is_last = line.is_none() && numbered.is_none();
-            let json = line.map(String::as_str).unwrap_or_default();
-            if is_last || !left.take(left.cost(&json, numbered.as_deref())) {
-                break;
-            }
-            shown.best_lines += 1;
-        }
-    }
-
-    fn take_lines_and_warnings(&self, shown: &mut Shown, left: &mut Allowance) {
-        let response = &self.clipped;
-        let succeeded = response.is_success();
-        let moved = |it: &_| succeeded.then(|| format!("lines moved: {}", text::shift(it)));
-        shown.line_map = left.take_list("line_map", &response.line_map, 0, moved);
-        let counted = (0..response.findings.len())
-            .filter(|at| response.findings.get(*at).is_some_and(|it| it.counts && !it.blocking));
-        for at in counted {
-            if !self.take_finding(at, shown, left) {
-                break;
-            }
-        }
-        let line = |it: &lockgate_protocol::ReportedWarning| {
-            let is_shown = it.in_message || it.finding.is_some_and(|at| shown.findings.contains(&at));
-            (!is_shown).then(|| format!("warning: {}", it.text))
-        };
-        shown.warnings = left.take_list("validation_warnings", &response.validation_warnings, 0, line);
-    }
-
-    /// Takes the gates that passed or were skipped, or the other ones.
-    fn take_gates(&self, shown: &mut Shown, left: &mut Allowance, group: GateGroup) {
-        for (at, run) in self.clipped.gates.iter().enumerate() {
-            let is_usual = [Outcome::Passed.name(), Outcome::Skipped.name()].contains(&&*run.outcome);
-            if is_usual != (group == GateGroup::Rest) {
-                continue;
-            }
-            let list = if shown.gates.is_empty() { left.list_cost("gates") } else { 0 };
-            let line = format!("gates: ok ({}, {}); ", text::gate(run), text::passed_gate(run));
-            if left.take(left.cost(run, Some(&line)) + list) {
-                shown.gates.insert(at);
-            }
-        }
-    }
-
-    fn take_notes(&self, shown: &mut Shown, left: &mut Allowance) {
-        for (at, note) in self.clipped.notes.iter().enumerate() {
-            let is_short = escaped(note) <= WHOLE.sentence + 2;
-            let list = if shown.notes.is_empty() { left.list_cost("notes") } else { 0 };
-            if is_short && left.take(left.cost(note, Some(&format!("note: {note}"))) + list) {
-                shown.notes.insert(at);
-            }
-        }
-    }
-
-    /// Takes the parts that tell least.
-    fn take_rest(&self, shown: &mut Shown, left: &mut Allowance, diff: &DiffExcerpt) {
-        let response = &self.clipped;
-        self.take_gates(shown, left, GateGroup::Rest);
-        let has_lines = !diff.changed_lines.is_empty();
-        let region = |it: &_| if has_lines { None } else { text::moved_region(it) };
-        shown.edits = left.take_list("edits", &response.edits, shown.edits, region);
-        if response.is_success() {
-            let places = &response.match_locations;
-            shown.match_locations =
-                left.take_list("match_locations", places, shown.match_locations, |_| None);
-            self.take_best(MAX_ENTRIES, shown, left);
-        }
-        for at in 0..response.findings.len() {
-            if !shown.findings.contains(&at) && !self.take_finding(at, shown, left) {
-                break;
-            }
-        }
     }
 
     /// Returns only the note that the diff is not shown, which is at most as long as that of a part.
@@ -442,8 +197,8 @@ impl<'a> CutResponse<'a> {
     }
 
     /// Renders the shown entries, with a note that counts the others.
-    fn render(&self, shown: &Shown, diff: &DiffExcerpt) -> SizedEdit {
-        let mut response = self.select(shown, !diff.changed_lines.is_empty());
+    fn render(&self, is_shown: &impl Fn(Part, usize) -> bool, diff: &DiffExcerpt) -> SizedEdit {
+        let mut response = self.select(is_shown, !diff.changed_lines.is_empty());
         response.notes.extend(diff.omitted_note.clone());
         let text = Some(&diff.diff).filter(|diff| !diff.is_empty()).cloned();
         match &mut response.since {
@@ -457,7 +212,12 @@ impl<'a> CutResponse<'a> {
     }
 
     /// Adds as much of the diff as fits.
-    fn with_diff(&self, shown: &Shown, bare: SizedEdit, room: usize) -> (DiffExcerpt, SizedEdit) {
+    fn with_diff(
+        &self,
+        selection: &EntrySelection<'_>,
+        bare: SizedEdit,
+        room: usize,
+    ) -> (DiffExcerpt, SizedEdit) {
         let hidden = self.hidden_diff();
         let Some(spare) = room.checked_sub(bare.size) else { return (hidden, bare) };
         let mut budget = spare;
@@ -466,7 +226,7 @@ impl<'a> CutResponse<'a> {
             if diff.size() == 0 {
                 break;
             }
-            let fuller = self.render(shown, &diff);
+            let fuller = selection.render(&diff);
             if fuller.size <= room {
                 return (diff, fuller);
             }
@@ -479,49 +239,49 @@ impl<'a> CutResponse<'a> {
 
     /// Returns the response with the shown entries, and a note that counts the omitted ones. The text form needs no ranges
     /// if it shows the changed lines.
-    fn select(&self, shown: &Shown, has_lines: bool) -> EditResponse {
+    fn select(&self, is_shown: &impl Fn(Part, usize) -> bool, has_lines: bool) -> EditResponse {
         let (full, mut response) = (self.full, self.clipped.clone());
-        let calls = response.next.take_if(|_| !shown.next).map_or(0, |_| 1);
-        if !shown.match_details {
-            response.match_details = None;
-        }
+        response.match_details.take_if(|_| !is_shown(Part::MatchDetails, 0));
+        let calls = usize::from(response.next.take_if(|_| !is_shown(Part::Next, 0)).is_some());
         let best = match &mut response.best {
-            Some(best) if shown.best => {
-                best.excerpt.truncate(shown.best_lines);
-                shorten(&mut best.lines, shown.best_lines)
+            Some(best) if is_shown(Part::Best, 0) => {
+                keep(&mut best.excerpt, Part::BestLines, is_shown);
+                keep(&mut best.lines, Part::BestLines, is_shown)
             }
             Some(best) => best.lines.len().max(1),
             None => 0,
         };
-        response.best.take_if(|_| !shown.best);
-        let edits = shorten(&mut response.edits, shown.edits);
+        response.best.take_if(|_| !is_shown(Part::Best, 0));
+        let edits = keep(&mut response.edits, Part::Edits, is_shown);
         let edits = if has_lines && self.options.forms == Forms::Text { 0 } else { edits };
-        let positions: Vec<usize> = shown.findings.iter().copied().collect();
+        let positions: Vec<usize> =
+            (0..response.findings.len()).filter(|at| is_shown(Part::Findings, *at)).collect();
         for warning in &mut response.validation_warnings {
             warning.finding = warning.finding.and_then(|at| positions.binary_search(&at).ok());
         }
-        let errors = shorten(&mut response.errors, shown.errors);
+        let errors = keep(&mut response.errors, Part::Errors, is_shown);
         // The text form shows the findings instead of their sentences.
         let errors = if self.options.forms == Forms::Text { 0 } else { errors + full.omitted.errors };
+        let match_locations = keep(&mut response.match_locations, Part::MatchLocations, is_shown);
+        let line_map = keep(&mut response.line_map, Part::LineMap, is_shown);
+        let gates = keep(&mut response.gates, Part::Gates, is_shown);
+        let findings = keep(&mut response.findings, Part::Findings, is_shown) + full.omitted.findings;
+        let warnings =
+            keep(&mut response.validation_warnings, Part::Warnings, is_shown) + full.omitted.warnings;
+        let notes = keep(&mut response.notes, Part::Notes, is_shown) + self.long_notes;
         let omitted = [
-            (calls, ["proposed call", "proposed calls"]),
-            (best, ["line of best", "lines of best"]),
-            (
-                shorten(&mut response.match_locations, shown.match_locations),
-                ["match location", "match locations"],
-            ),
-            (edits, ["edit", "edits"]),
-            (shorten(&mut response.line_map, shown.line_map), ["entry of line_map", "entries of line_map"]),
-            (keep(&mut response.gates, &shown.gates), ["gate", "gates"]),
-            (keep(&mut response.findings, &shown.findings) + full.omitted.findings, ["finding", "findings"]),
-            (errors, ["error", "errors"]),
-            (
-                shorten(&mut response.validation_warnings, shown.warnings) + full.omitted.warnings,
-                ["warning", "warnings"],
-            ),
-            (keep(&mut response.notes, &shown.notes), ["note", "notes"]),
+            (calls, "proposed call", "proposed calls"),
+            (best, "line of best", "lines of best"),
+            (match_locations, "match location", "match locations"),
+            (edits, "edit", "edits"),
+            (line_map, "entry of line_map", "entries of line_map"),
+            (gates, "gate", "gates"),
+            (findings, "finding", "findings"),
+            (errors, "error", "errors"),
+            (warnings, "warning", "warnings"),
+            (notes, "note", "notes"),
         ];
-        let count = |(more, [one, many]): (usize, [&str; 2])| match more {
+        let count = |(more, one, many): (usize, &str, &str)| match more {
             0 => None,
             1 => Some(format!("1 {one}")),
             more => Some(format!("{more} {many}")),
@@ -535,28 +295,208 @@ impl<'a> CutResponse<'a> {
     }
 }
 
-/// A group of gates in the order in which an answer makes room for them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum GateGroup {
-    /// The gates that neither passed nor were skipped.
-    Needed,
-    /// The gates that passed or were skipped.
-    Rest,
-}
-
-/// Keeps the first `entries` entries and returns the number of the others.
-fn shorten<T>(list: &mut Vec<T>, entries: usize) -> usize {
-    let omitted = list.len().saturating_sub(entries);
-    list.truncate(entries);
-    omitted
-}
-
-/// Keeps the entries with these indices and returns the number of the others.
-fn keep<T>(list: &mut Vec<T>, indices: &BTreeSet<usize>) -> usize {
-    let omitted = list.len().saturating_sub(indices.len());
+/// Keeps the shown entries of a part and returns the number of the others.
+fn keep<T>(list: &mut Vec<T>, part: Part, is_shown: &impl Fn(Part, usize) -> bool) -> usize {
+    let all = list.len();
     let mut at = 0..;
-    list.retain(|_| at.next().is_some_and(|at| indices.contains(&at)));
-    omitted
+    list.retain(|_| at.next().is_some_and(|at| is_shown(part, at)));
+    all - list.len()
+}
+
+/// The entries that are chosen as long as bytes are left.
+struct EntrySelection<'a> {
+    draft: &'a CutResponse<'a>,
+    chosen: BTreeSet<(Part, usize)>,
+    /// The bytes that are left.
+    spare: usize,
+    /// True if the text form shows the changed lines, and so needs no ranges.
+    shows_lines: bool,
+}
+
+impl EntrySelection<'_> {
+    /// Renders the chosen entries with this part of the diff.
+    fn render(&self, diff: &DiffExcerpt) -> SizedEdit {
+        self.draft.render(&|part, at| self.chosen.contains(&(part, at)), diff)
+    }
+
+    /// Takes the parts that the next call needs, in order.
+    fn take_needed(&mut self) {
+        let draft = self.draft;
+        let (response, is_refused) = (&draft.clipped, !draft.clipped.is_success());
+        self.take_blocking();
+        self.take(Part::MatchDetails, 0);
+        self.take_best(EXPLAINING_ENTRIES);
+        if is_refused {
+            self.take_first(Part::MatchLocations, 0..EXPLAINING_ENTRIES);
+        }
+        self.take(Part::Next, 0);
+        if is_refused {
+            self.take_best(MAX_ENTRIES);
+            self.take_first(Part::MatchLocations, 0..MAX_ENTRIES);
+        }
+        self.take_first(Part::LineMap, 0..);
+        self.take_first(Part::Findings, indices(&response.findings, |it| it.counts && !it.blocking));
+        self.take_first(Part::Warnings, 0..);
+        self.take_each(Part::Gates, indices(&response.gates, |run| !is_usual(run)));
+        self.take_each(Part::Notes, 0..response.notes.len());
+    }
+
+    /// Takes the parts that tell least, in order.
+    fn take_rest(&mut self) {
+        let draft = self.draft;
+        self.take_each(Part::Gates, indices(&draft.clipped.gates, is_usual));
+        self.take_first(Part::Edits, 0..);
+        if draft.clipped.is_success() {
+            self.take_first(Part::MatchLocations, 0..);
+            self.take_best(MAX_ENTRIES);
+        }
+        self.take_first(Part::Findings, 0..);
+    }
+
+    /// Takes the findings that block, new ones first, each with its sentence in `errors`.
+    fn take_blocking(&mut self) {
+        let draft = self.draft;
+        let of = |is_new: bool| indices(&draft.clipped.findings, move |it| it.blocking && it.new == is_new);
+        for (error, at) in of(true).chain(of(false)).enumerate() {
+            if !self.take(Part::Findings, at) {
+                break;
+            }
+            self.take_first(Part::Errors, 0..=error);
+        }
+        self.take_first(Part::Errors, 0..);
+    }
+
+    /// Takes at most this many of the similar lines.
+    fn take_best(&mut self, most: usize) {
+        if self.take(Part::Best, 0) {
+            self.take_first(Part::BestLines, 0..most);
+        }
+    }
+
+    /// Takes the entries in order until one does not fit.
+    fn take_first(&mut self, part: Part, entries: impl IntoIterator<Item = usize>) {
+        for at in entries {
+            if !self.take(part, at) {
+                break;
+            }
+        }
+    }
+
+    /// Takes each of the entries that fits.
+    fn take_each(&mut self, part: Part, entries: impl IntoIterator<Item = usize>) {
+        for at in entries {
+            self.take(part, at);
+        }
+    }
+
+    /// Takes an entry if its bytes are left; returns true if the entry is shown.
+    fn take(&mut self, part: Part, at: usize) -> bool {
+        if self.chosen.contains(&(part, at)) {
+            return true;
+        }
+        let rest = self.cost(part, at).and_then(|cost| self.spare.checked_sub(cost));
+        if let Some(rest) = rest {
+            self.spare = rest;
+            self.chosen.insert((part, at));
+        }
+        rest.is_some()
+    }
+
+    /// Returns the bytes of an entry in the forms that are sent: as JSON with a comma, and as text with a line end. The
+    /// first entry of a part needs its list as well. `None` if there is no such entry.
+    fn cost(&self, part: Part, at: usize) -> Option<usize> {
+        let (response, forms) = (&self.draft.clipped, self.draft.options.forms);
+        let (list, json, line) = match part {
+            Part::MatchDetails => {
+                let line = text::match_line(response.match_details.as_ref()?).unwrap_or_default();
+                return Some(if forms == Forms::Json { 0 } else { escaped(&line) });
+            }
+            Part::Next => {
+                let json = serde_json::to_string(response.next.as_ref()?).unwrap_or_default();
+                (list_cost("next"), json.len(), Some(format!("next: {json}")))
+            }
+            Part::Best => {
+                let best = response.best.clone()?;
+                let head = NearestLines { lines: Vec::new(), excerpt: Vec::new(), ..best };
+                let lines = text::nearest(&head, forms).join("\n");
+                (list_cost("best") + list_cost("lines"), json_size(&head), Some(lines))
+            }
+            Part::BestLines => {
+                let best = response.best.as_ref()?;
+                let (line, numbered) = (best.lines.get(at), best.excerpt.get(at));
+                if line.is_none() && numbered.is_none() {
+                    return None;
+                }
+                let json = json_size(&line.map(String::as_str).unwrap_or_default());
+                (0, json, numbered.map(|(line, text)| format!("{line}: {text}")))
+            }
+            Part::MatchLocations => {
+                let place = response.match_locations.get(at)?;
+                let label = text::match_label(response);
+                let line = (!response.is_success()).then(|| text::location(place, label));
+                (list_cost("match_locations"), json_size(place), line)
+            }
+            Part::Edits => {
+                let region = response.edits.get(at)?;
+                let line = if self.shows_lines { None } else { text::moved_region(region) };
+                (list_cost("edits"), json_size(region), line)
+            }
+            Part::LineMap => {
+                let moved = response.line_map.get(at)?;
+                let line = response.is_success().then(|| format!("lines moved: {}", text::shift(moved)));
+                (list_cost("line_map"), json_size(moved), line)
+            }
+            Part::Gates => {
+                let run = response.gates.get(at)?;
+                let line = format!("gates: ok ({}, {}); ", text::gate(run), text::passed_gate(run));
+                (list_cost("gates"), json_size(run), Some(line))
+            }
+            Part::Findings => {
+                let finding = response.findings.get(at)?;
+                let is_listed = finding.counts || finding.blocking;
+                let line = is_listed.then(|| text::finding(finding, response, forms));
+                (list_cost("findings"), json_size(finding), line)
+            }
+            Part::Errors => (list_cost("validation_warnings"), json_size(response.errors.get(at)?), None),
+            Part::Warnings => {
+                let warning = response.validation_warnings.get(at)?;
+                let repeats = |at| self.chosen.contains(&(Part::Findings, at));
+                let is_shown = warning.in_message || warning.finding.is_some_and(repeats);
+                let line = (!is_shown).then(|| format!("warning: {}", warning.text));
+                (list_cost("validation_warnings"), json_size(warning), line)
+            }
+            Part::Notes => {
+                let note = response.notes.get(at)?;
+                (list_cost("notes"), json_size(note), Some(format!("note: {note}")))
+            }
+        };
+        let is_first = self.chosen.range((part, 0_usize)..).next().is_none_or(|(next, _)| *next != part);
+        // The first finding may also replace the message by the headline.
+        let headline = response.headline.as_ref().filter(|_| is_first && part == Part::Findings);
+        let headline = headline.map_or(0, |it| it.preface.len() + escaped(&it.summary));
+        let json = json + 1 + if is_first { list } else { 0 };
+        let text = line.as_deref().map_or(0, escaped);
+        Some(match forms {
+            Forms::Both => headline + json + text,
+            Forms::Json | Forms::Compact => headline + json,
+            Forms::Text => headline + text,
+        })
+    }
+}
+
+/// Returns the bytes of an empty list of this name as JSON.
+const fn list_cost(name: &str) -> usize {
+    name.len() + 6
+}
+
+/// Returns the indices of the selected entries.
+fn indices<T>(list: &[T], is_selected: impl Fn(&T) -> bool) -> impl Iterator<Item = usize> {
+    list.iter().enumerate().filter(move |(_, entry)| is_selected(entry)).map(|(at, _)| at)
+}
+
+/// True for a gate that passed or was skipped.
+fn is_usual(run: &ReportedGate) -> bool {
+    [Outcome::Passed.name(), Outcome::Skipped.name()].contains(&&*run.outcome)
 }
 
 /// The part of the diff that is shown.

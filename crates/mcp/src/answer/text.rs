@@ -51,6 +51,12 @@ pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{ending}")
 }
 
+/// Returns a path as a word of a shell's command.
+pub fn shell_word(path: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
+    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
+}
+
 fn joined<T>(entries: &[T], entry: impl Fn(&T) -> String) -> String {
     entries.iter().map(entry).collect::<Vec<_>>().join(", ")
 }
@@ -161,22 +167,15 @@ pub(super) fn shift(MovedLines { from, by }: &MovedLines) -> String {
 
 /// Renders the findings that count; in the text form those that say the same are one line.
 fn findings(response: &EditResponse, forms: Forms) -> Vec<String> {
-    let counted = response.findings.iter().filter(|finding| finding.counts || finding.blocking);
-    match forms {
-        Forms::Both | Forms::Json | Forms::Compact => {
-            counted.map(|found| finding(found, response, forms)).collect()
-        }
-        Forms::Text => {
-            let mut groups: Vec<Vec<&ReportedFinding>> = Vec::new();
-            for found in counted {
-                match groups.iter_mut().find(|group| group.first().is_some_and(|one| says_same(one, found))) {
-                    Some(group) => group.push(found),
-                    None => groups.push(vec![found]),
-                }
-            }
-            groups.iter().filter_map(|group| finding_group(group, response, forms)).collect()
+    let mut groups: Vec<Vec<&ReportedFinding>> = Vec::new();
+    for found in response.findings.iter().filter(|finding| finding.counts || finding.blocking) {
+        let joins = |one: &&ReportedFinding| forms == Forms::Text && says_same(one, found);
+        match groups.iter_mut().find(|group| group.first().is_some_and(joins)) {
+            Some(group) => group.push(found),
+            None => groups.push(vec![found]),
         }
     }
+    groups.iter().filter_map(|group| finding_group(group, response, forms)).collect()
 }
 
 /// True if two findings differ only in their lines and columns.
@@ -226,12 +225,16 @@ pub(super) fn location(MatchLocation { line, preview, symbol }: &MatchLocation, 
 
 /// Renders a changed range; `None` if it has the same lines before and after the edit.
 pub(super) fn moved_region(region: &ChangedRegion) -> Option<String> {
-    let span = |start: usize, end: usize| {
-        if end < start { format!("before {start}") } else { format!("{start}-{end}") }
+    let ChangedRegion { start_line, end_line, new_start_line, new_end_line, .. } = region;
+    let numbers = |first: &usize, last: &usize| {
+        if first == last { format!("line {first}") } else { format!("lines {first}-{last}") }
     };
-    let (old, new) =
-        (span(region.start_line, region.end_line), span(region.new_start_line, region.new_end_line));
-    (old != new).then(|| format!("lines {old} became {new}"))
+    let (old, new) = (numbers(start_line, end_line), numbers(new_start_line, new_end_line));
+    match (end_line < start_line, new_end_line < new_start_line) {
+        (false, true) => Some(format!("removed {old}")),
+        (true, false) => Some(format!("added {new}")),
+        (false, false) | (true, true) => (old != new).then(|| format!("{old} became {new}")),
+    }
 }
 
 /// Renders the outcome of the gates that ran: those that passed are one list. The text form of a rejection names neither
@@ -256,18 +259,12 @@ fn gates(response: &EditResponse, forms: Forms) -> Option<String> {
 /// if there are neither.
 pub fn passed_gates(response: &EditResponse) -> Option<String> {
     let passed: Vec<&ReportedGate> = response.gates.iter().filter(is_passed).collect();
-    let named = || format!("ok ({})", joined(&passed, |run| passed_gate(run)));
-    let passed = match (passed.is_empty(), response.are_gates_known) {
-        (true, _) => None,
-        (false, true) => Some("ok".to_owned()),
-        (false, false) => Some(named()),
+    let ok = || match response.are_gates_known {
+        true => "ok".to_owned(),
+        false => format!("ok ({})", joined(&passed, |run| passed_gate(run))),
     };
-    let old = match response.old_findings {
-        0 => None,
-        1 => Some("1 old finding".to_owned()),
-        count => Some(format!("{count} old findings")),
-    };
-    let parts: Vec<String> = passed.into_iter().chain(old).collect();
+    let old = (response.old_findings > 0).then(|| counted(response.old_findings, "old finding"));
+    let parts: Vec<String> = (!passed.is_empty()).then(ok).into_iter().chain(old).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 

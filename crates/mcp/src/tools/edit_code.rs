@@ -170,9 +170,6 @@ fn replaced_block(report: &Report) -> Option<String> {
 }
 
 fn rejection_message(error: &Error, _: &ResponseOptions) -> Option<String> {
-    if error.field.as_deref() == Some("within") {
-        return None;
-    }
     match error.code {
         Code::MatchNotFound => Some(match &error.best {
             Some(best) => {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::request::{EditCall, ToolRequest, WireMode, edit_request};
+use super::request::{EditCall, ToolRequest, WireMode, check_edit_count, edit_request};
 use crate::answer::{FieldNames, ResponseOptions, ToolProfile};
 use lockgate_edit::request::{BlockFields, Target};
 use lockgate_edit::{Edit, EditPart, Occurrences, OnDuplicate};
@@ -59,9 +59,6 @@ struct ReplacementArgs {
     within: Option<String>,
 }
 
-/// Maximum number of replacements in one call.
-const MAX_REPLACEMENTS: usize = 100;
-
 impl TryFrom<EditFile> for ToolRequest {
     type Error = Error;
 
@@ -90,7 +87,8 @@ impl TryFrom<EditFile> for ToolRequest {
                     ("replace_all", replace_all.is_some()),
                     ("within", within.is_some()),
                 ];
-                check_edits(&edits, given)?;
+                reject_single(given)?;
+                check_edit_count(edits.len())?;
                 let part = |(entry, edit): (usize, ReplacementArgs)| {
                     let edit = edit.into_edit(on_duplicate).map_err(|error| error.with_entry(entry))?;
                     Ok(EditPart { entry, edit })
@@ -122,19 +120,12 @@ fn required(value: Option<String>, name: &str) -> Result<String, Error> {
     value.ok_or_else(|| Error::new(Code::InvalidInput, format!("`{name}` is missing")).named_field(name))
 }
 
-/// Rejects an empty list, one that is too long, and one beside a single replacement.
-fn check_edits(edits: &[ReplacementArgs], given: [(&str, bool); 4]) -> Result<(), Error> {
-    if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
-        let message = format!("`{name}` and `edits` were both given");
-        let error = Error::new(Code::ModeConflict, message).named_field(name);
-        return Err(error.hint(format!("put `{name}` into an entry of `edits`")));
-    }
-    let message = match edits.len() {
-        0 => "`edits` is an empty list".to_owned(),
-        1..=MAX_REPLACEMENTS => return Ok(()),
-        length => format!("`edits` has {length} entries, more than the {MAX_REPLACEMENTS} of one call"),
-    };
-    Err(Error::new(Code::InvalidInput, message).named_field("edits"))
+/// Rejects the fields of a single replacement beside a list.
+fn reject_single(given: [(&str, bool); 4]) -> Result<(), Error> {
+    let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+    let message = format!("`{name}` and `edits` were both given");
+    let error = Error::new(Code::ModeConflict, message).named_field(name);
+    Err(error.hint(format!("put `{name}` into an entry of `edits`")))
 }
 
 /// Returns the message with the number of replacements.
@@ -144,9 +135,6 @@ pub(super) fn success_message(report: &Report) -> Option<String> {
 }
 
 fn rejection_message(error: &Error, options: &ResponseOptions) -> Option<String> {
-    if error.field.as_deref() == Some("within") {
-        return None;
-    }
     let path = options.target();
     let entry = error.entry_index().map(|entry| format!("edits[{entry}]: ")).unwrap_or_default();
     match error.code {

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::request::{BatchCall, ToolRequest, WireMode, response_limit};
+use super::request::{BatchCall, ToolRequest, WireMode, check_edit_count, response_limit};
 use super::safe_edit_file;
 use crate::answer::{DiffDisplay, ResponseOptions, ToolProfile};
 use crate::schema;
@@ -22,9 +22,6 @@ tool! {
     EditFiles => "edit_files", "Edit several files",
     &[Toolset::Edit], Effect::Changes, RepeatEffect::Changes, ToolProfile::PLAIN
 }
-
-/// Maximum number of edits in one call.
-const MAX_EDITS: usize = 100;
 
 /// Fields of `safe_edit_file` that are given once for all files.
 const COMMON: [&str; 3] = ["mode", "show_diff", "max_bytes"];
@@ -58,7 +55,8 @@ impl JsonSchema for FileEditArgs {
         if let Some(Value::Object(properties)) = entry.get_mut("properties") {
             properties.retain(|name, _| !COMMON.contains(&name.as_str()));
         }
-        schema::with_reference(entry, "Same.").into()
+        schema::insert_references(&mut entry, "Same.");
+        entry.into()
     }
 }
 
@@ -67,14 +65,7 @@ impl TryFrom<EditFiles> for ToolRequest {
 
     /// Errors: those of the fields, with a path such as `edits[2].line_edits[0].end_line`.
     fn try_from(input: EditFiles) -> Result<ToolRequest, Error> {
-        let message = match input.edits.len() {
-            0 => Some("`edits` is an empty list".to_owned()),
-            1..=MAX_EDITS => None,
-            length => Some(format!("`edits` has {length} entries, more than the {MAX_EDITS} of one call")),
-        };
-        if let Some(message) = message {
-            return Err(Error::new(Code::InvalidInput, message).named_field("edits"));
-        }
+        check_edit_count(input.edits.len())?;
         let options = ResponseOptions {
             limit: response_limit(input.max_bytes)?,
             diff: if input.show_diff { DiffDisplay::Shown } else { DiffDisplay::Omitted },

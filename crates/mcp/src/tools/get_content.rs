@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::EntityArgs;
+use super::read_content_lines::{DEFAULT_CHARS, heading};
 use super::request::{ToolRequest, parse_number};
-use crate::answer::{Answer, ResponseOptions, ToolProfile, counted, display_name, key, text_within};
+use crate::answer::{Answer, ResponseOptions, ToolProfile, counted, key, text_within};
 use lockgate_edit::request::parse_line;
 use lockgate_engine::{LinesRequest, ReadLines};
 use lockgate_error::Error;
 use lockgate_protocol::TextResponse;
-use lockgate_text::escape_name;
 
 tool! {
     GetContent => "get_content", "Read a file",
@@ -39,7 +39,7 @@ impl TryFrom<GetContent> for ToolRequest {
     fn try_from(input: GetContent) -> Result<ToolRequest, Error> {
         let start_line =
             input.start_line.map_or(Ok(1), |line| parse_line(line, || "start_line".to_owned()))?;
-        let max_chars = parse_number(input.max_chars, 40_000, &(1..=1_000_000), "max_chars")?;
+        let max_chars = parse_number(input.max_chars, DEFAULT_CHARS, &(1..=1_000_000), "max_chars")?;
         let target = input.entity.fields().into_target(input.path)?;
         let request = LinesRequest { start_line, ..LinesRequest::from(target) };
         Ok(ToolRequest::read(request, move |reading, options| render(reading, max_chars, options)))
@@ -68,21 +68,8 @@ fn whole(reading: &ReadLines, most: usize) -> (TextResponse, String) {
         resolved_path: reading.resolved_path.clone(),
         warning: truncated.then(|| warning(content, first, total_lines)),
     };
-    let text = text(&response);
-    (response, text)
-}
-
-fn text(response: &TextResponse) -> String {
-    let TextResponse { path, content, total_lines, version, key, resolved_path, warning, .. } = response;
-    let lines = counted(*total_lines, "line");
-    let mut text = format!("{}: {lines}, version {version}\n", display_name(path, key));
-    if let Some(resolved) = resolved_path {
-        text += &format!("the path leads to {}\n", escape_name(resolved));
-    }
-    if let Some(warning) = warning {
-        text += &format!("truncated: {warning}\n");
-    }
-    text + content
+    let heading = heading(reading, &counted(total_lines, "line"), response.warning.as_deref());
+    (response, heading + content)
 }
 
 /// Returns as many whole lines as fit into `most` characters, or a prefix of the first line if that is longer.

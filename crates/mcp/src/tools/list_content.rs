@@ -5,7 +5,9 @@ use serde::Deserialize;
 
 use super::entity::AnyEntityArgs;
 use super::request::{ToolRequest, parse_number};
-use crate::answer::{Answer, ResponseOptions, ToolProfile, counted, distinct_key, result_name, shared_key};
+use crate::answer::{
+    Answer, FieldNames, ResponseOptions, ToolProfile, counted, distinct_key, result_name, shared_key,
+};
 use lockgate_edit::request::EntityKind;
 use lockgate_engine::{Entries, ListRequest, ListedText};
 use lockgate_error::Error;
@@ -13,8 +15,11 @@ use lockgate_protocol::{ListResponse, ListRow};
 
 read_tool! {
     ListContent => ListRequest => render, "list_content", "List files",
-    &[Toolset::Look, Toolset::Content], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
+    &[Toolset::Look, Toolset::Content], Effect::Reads, RepeatEffect::NoChange, PROFILE
 }
+
+const PROFILE: ToolProfile =
+    ToolProfile { names: FieldNames { path: "path_prefix", ..FieldNames::PLAIN }, ..ToolProfile::PLAIN };
 
 /// Lists files by path, with size and `version`, without hidden and ignored ones.
 #[derive(Deserialize, JsonSchema)]

@@ -66,9 +66,6 @@ impl TryFrom<PatchContent> for ToolRequest {
 }
 
 fn rejection_message(error: &Error, options: &ResponseOptions) -> Option<String> {
-    if error.field.as_deref() == Some("within") {
-        return None;
-    }
     match error.code {
         Code::MatchNotFound => Some(format!("old_string not found in {}", options.target())),
         Code::AmbiguousMatch => Some(format!(

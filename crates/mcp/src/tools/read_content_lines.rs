@@ -11,7 +11,7 @@ use super::request::ToolRequest;
 use crate::answer::{Answer, ResponseOptions, ToolProfile, display_name, key, text_within};
 use lockgate_edit::request::parse_line;
 use lockgate_engine::{LinesRequest, ReadLines};
-use lockgate_error::{Code, Error, NextCall};
+use lockgate_error::Error;
 use lockgate_protocol::LinesResponse;
 use lockgate_text::escape_name;
 
@@ -22,8 +22,9 @@ tool! {
 
 /// The number of lines after the first that are shown by default.
 const DEFAULT_LINES: usize = 100;
-/// The most characters that are shown by default, and if the last line is given.
-const DEFAULT_CHARS: usize = 40_000;
+/// The most characters that are shown by default.
+pub(super) const DEFAULT_CHARS: usize = 40_000;
+/// The most characters that are shown if the last line is given.
 const MAX_CHARS: usize = 100_000;
 
 /// Reads lines of a file, each after its number, which is not part of the text. Returns `total_lines`, and the
@@ -48,11 +49,6 @@ impl TryFrom<ReadContentLines> for LinesRequest {
         let start_line = input.start_line.map_or(Ok(1), |start| line(start, "start_line"))?;
         let ahead = start_line.saturating_add(DEFAULT_LINES);
         let end_line = input.end_line.map_or(Ok(ahead), |end| line(end, "end_line"))?;
-        if end_line < start_line {
-            let message = format!("line {end_line} is out of bounds: it is before line {start_line}");
-            let next = NextCall::Fields { set: Vec::new(), unset: vec!["end_line"] };
-            return Err(Error::new(Code::RangeOutOfBounds, message).field("end_line").with_next(next));
-        }
         Ok(LinesRequest { target: input.entity.fields().into_target(input.path)?, start_line, end_line })
     }
 }
@@ -92,21 +88,23 @@ fn lines(reading: &ReadLines, most: usize) -> (LinesResponse, String) {
         key: key(reading.entity.as_ref()),
         resolved_path: reading.resolved_path.clone(),
     };
-    let text = text(&response);
+    let shown = format!("lines {} to {end_line} of {}", reading.start_line, response.total_lines);
+    let heading = heading(reading, &shown, truncated.then_some("not all of these lines are shown"));
+    let text = heading + &response.content;
     (response, text)
 }
 
-fn text(response: &LinesResponse) -> String {
-    let LinesResponse { path, start_line, end_line, total_lines, version, content, key, .. } = response;
-    let name = display_name(path, key);
-    let mut text = format!("{name}: lines {start_line} to {end_line} of {total_lines}, version {version}\n");
-    if let Some(resolved) = &response.resolved_path {
-        text += &format!("the path leads to {}\n", escape_name(resolved));
+/// Returns the lines before the content of an answer: which text it is, what is shown of it and what is left out.
+pub(super) fn heading(reading: &ReadLines, shown: &str, omitted: Option<&str>) -> String {
+    let name = display_name(&reading.path, &key(reading.entity.as_ref()));
+    let mut heading = format!("{name}: {shown}, version {}\n", reading.text.version());
+    if let Some(resolved) = &reading.resolved_path {
+        heading += &format!("the path leads to {}\n", escape_name(resolved));
     }
-    if response.truncated.is_some() {
-        text += "truncated: not all of these lines are shown\n";
+    if let Some(omitted) = omitted {
+        heading += &format!("truncated: {omitted}\n");
     }
-    text + content
+    heading
 }
 
 /// Takes as many of the lines as fit.
@@ -134,6 +132,7 @@ fn take_lines(reading: &ReadLines, most: usize) -> ShownLines {
 mod tests {
     use super::*;
     use lockgate_edit::request::Target;
+    use lockgate_error::Code;
     use lockgate_text::{Buffer, Hints};
     use serde_json::json;
 
@@ -142,8 +141,6 @@ mod tests {
         let input = parse_input(rmcp::object!({"path": "a", "start_line": 40.0})).unwrap();
         let request = LinesRequest::try_from(input).unwrap();
         assert_eq!(request, LinesRequest { target: Target::File("a".into()), start_line: 40, end_line: 140 });
-        let error = parse(rmcp::object!({"path": "a", "start_line": 4, "end_line": 3})).unwrap_err();
-        assert_eq!((error.code, error.field.as_deref()), (Code::RangeOutOfBounds, Some("end_line")));
     }
 
     fn parsed(start_line: Option<i64>, end_line: Option<i64>) -> Result<(usize, usize), Error> {
@@ -164,12 +161,9 @@ mod tests {
 
     #[test]
     fn a_range_that_no_text_has_is_refused() {
-        for (start, end, field) in [
-            (Some(0), None, "start_line"),
-            (Some(-1), Some(3), "start_line"),
-            (None, Some(0), "end_line"),
-            (Some(5), Some(4), "end_line"),
-        ] {
+        for (start, end, field) in
+            [(Some(0), None, "start_line"), (Some(-1), Some(3), "start_line"), (None, Some(0), "end_line")]
+        {
             let error = parsed(start, end).unwrap_err();
             assert_eq!((error.code, error.field.as_deref()), (Code::RangeOutOfBounds, Some(field)));
         }

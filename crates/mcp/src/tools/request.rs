@@ -173,6 +173,21 @@ pub(super) fn undo_request(
     Ok(ToolRequest::Revert(UndoRequest { direction, edit_id, target, whose, author }))
 }
 
+/// Maximum number of edits in one call.
+const MAX_EDITS: usize = 100;
+
+/// Checks the number of edits of a call with a list of them.
+///
+/// Errors: `INVALID_INPUT` for an empty list, and for one that is too long.
+pub(super) fn check_edit_count(count: usize) -> Result<(), Error> {
+    let message = match count {
+        0 => "`edits` is an empty list".to_owned(),
+        1..=MAX_EDITS => return Ok(()),
+        _ => format!("`edits` has {count} entries, more than the {MAX_EDITS} of one call"),
+    };
+    Err(Error::new(Code::InvalidInput, message).named_field("edits"))
+}
+
 /// Returns the maximum size of the answer; the default if the call sets none.
 ///
 /// Errors: `INVALID_INPUT` for a size outside of [`ResponseOptions::LIMITS`].

@@ -183,7 +183,9 @@ fn check_permissions(permissions: FilePermissions, fields: &Fields) -> Result<()
             let message = "`executable` is only for content, which can create a file";
             Err(Error::new(Code::ModeConflict, message).named_field("executable"))
         }
-        (FilePermissions::Executable, Some(_)) | (FilePermissions::Usual, _) => Ok(()),
+        (FilePermissions::Executable, Some(_)) | (FilePermissions::Usual | FilePermissions::Bits(_), _) => {
+            Ok(())
+        }
     }
 }
 

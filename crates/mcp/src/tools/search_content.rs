@@ -65,8 +65,11 @@ impl TryFrom<SearchContent> for SearchRequest {
             let message = "the flag A is only for safe_edit_file; here \\w and \\d match all of Unicode";
             return Err(Error::new(Code::InvalidInput, message).field("search_flags"));
         }
-        let is_literal = input.literal.unwrap_or(false);
-        let pattern = if is_literal { regex_syntax::escape(&input.pattern) } else { input.pattern };
+        let pattern = match input.literal {
+            // The flag X would leave out the blanks of a text.
+            Some(true) => format!("(?-x:{})", regex_syntax::escape(&input.pattern)),
+            Some(false) | None => input.pattern,
+        };
         Ok(SearchRequest {
             pattern: inline_flags(flags) + &pattern,
             path: input.path,

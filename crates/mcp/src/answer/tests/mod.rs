@@ -12,7 +12,7 @@ use lockgate_checks::{Finding, GateRun, Outcome, ProgressFn, RunReason, Severity
 use lockgate_engine::{Status, Workspace};
 use lockgate_error::{Best, Code, Difference, EvidenceLine, NextCall, Score};
 use lockgate_matching::{MatchInfo, MatchLevel};
-use lockgate_protocol::MatchLocation;
+use lockgate_protocol::{ChangedRegion, MatchLocation};
 use random::*;
 
 proptest! {
@@ -353,6 +353,20 @@ fn the_text_shows_the_changed_lines_with_their_numbers() {
     for forms in [Forms::Both, Forms::Text] {
         let text = answered(&sample, &ResponseOptions { forms, ..ResponseOptions::default() }).0.text;
         assert!(text.contains("\n2- b\n2+ x") && !text.contains("@@"), "{text}");
+    }
+}
+
+#[test]
+fn a_range_that_moved_or_grew_is_described_by_its_lines() {
+    for ((start_line, end_line), (new_start_line, new_end_line), description) in [
+        ((1, 1), (1, 2), Some("line 1 became lines 1-2")),
+        ((3, 5), (4, 4), Some("lines 3-5 became line 4")),
+        ((3, 2), (3, 3), Some("added line 3")),
+        ((3, 4), (3, 2), Some("removed lines 3-4")),
+        ((3, 4), (3, 4), None),
+    ] {
+        let region = ChangedRegion { start_line, end_line, new_start_line, new_end_line, found: None };
+        assert_eq!(text::moved_region(&region).as_deref(), description);
     }
 }
 
