@@ -104,13 +104,14 @@ fn failed(progress: &Progress, reason: &str) -> HookReply {
     let Some(event) = progress.event.as_ref().filter(|event| event.moment == Moment::Before) else {
         return HookReply::passing(reason);
     };
-    let decision = unjudged(reason, progress.settings.fail);
-    let reply = answer::render(event, decision, progress.settings.cline);
-    let HookReply { error, .. } = HookReply::passing(reason);
-    HookReply { error: reply.error.or(error), ..reply }
+    let HookSettings { fail, cline, .. } = progress.settings;
+    let decision = unjudged(reason, fail);
+    answer::reply(event, Guarded { decision, problem: Some(reason.to_owned()), cline })
 }
 
 fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
+    // A host that leaves the pipe of the event open gets its answer, too.
+    watch_deadline(started, Arc::clone(shared));
     let payload = match read_payload() {
         Ok(payload) => payload,
         Err(reason) => return HookReply::passing(&reason),
@@ -125,7 +126,6 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
         Err(error) => return HookReply::passing(&error.message),
     };
     shared.lock().event = Some(event.clone());
-    watch_deadline(started, Arc::clone(shared));
     if event.moment == Moment::Before
         && let Some(path) = guard_of_all_projects(&folder, &event)
     {
@@ -218,10 +218,7 @@ impl Hook<'_> {
                 started: self.started,
                 on_settings: &on_settings,
             };
-            Ok(match self.event.moment {
-                Moment::Before => guard.before().await,
-                Moment::After | Moment::AfterFailure => guard.after().await,
-            })
+            Ok(guard.answer().await)
         });
         guarded.unwrap_or_else(|error| {
             let reason = format!("{}: {}", error.code.name(), error.message);
@@ -295,7 +292,7 @@ fn read_payload() -> Result<Vec<u8>, String> {
 fn watch_deadline(started: Instant, shared: Shared) {
     let watchdog = move || {
         loop {
-            let deadline = shared.lock().settings.deadline + GRACE;
+            let deadline = shared.lock().settings.deadline.saturating_add(GRACE);
             let left = deadline.saturating_sub(started.elapsed());
             if left.is_zero() {
                 break;

@@ -3,6 +3,7 @@
 //! Invariant: an answer never allows what a person has not allowed, and a text in it has at most
 //! [`MAX_TEXT`] bytes. Codex reads a rewrite only together with `allow`; its own approval comes afterwards.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::edit::{HostEdit, PatchForm};
@@ -36,7 +37,7 @@ pub enum HookDecision {
 }
 
 /// The output and the exit code of the command.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct HookReply {
     /// One line of JSON on standard output.
     pub output: Option<Value>,
@@ -80,7 +81,7 @@ pub fn reply(event: &Event, guarded: Guarded) -> HookReply {
 }
 
 /// Renders a decision in the format of the event's host.
-pub fn render(event: &Event, decision: HookDecision, cline: ClineAnswer) -> HookReply {
+fn render(event: &Event, decision: HookDecision, cline: ClineAnswer) -> HookReply {
     let decision = match decision {
         HookDecision::Pass => return HookReply::default(),
         HookDecision::Forbid(text) if event.host == Host::Cline => HookDecision::Forbid(cut(text)),

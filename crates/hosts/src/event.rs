@@ -75,10 +75,10 @@ pub fn read(bytes: &[u8], named: Option<Host>) -> Result<Payload, String> {
         Some(host) => host,
         None => recognise(payload).ok_or("the payload is of no host that is known")?,
     };
-    let envelope = Envelope::read(host, payload)?;
-    let Some(envelope) = envelope else { return Ok(Payload::NoEdit(host)) };
+    let Some(envelope) = Envelope::read(host, payload) else { return Ok(Payload::NoEdit(host)) };
+    let Envelope { moment, name, call, time, calls: raw_calls } = envelope;
     let mut calls = Vec::new();
-    for RawCall { tool, input, failure } in envelope.calls {
+    for RawCall { tool, input, failure } in raw_calls {
         if let Some(edit) = read_edit(host, &tool, &input)? {
             calls.push(HostCall { tool, input, edit, failure });
         }
@@ -86,7 +86,10 @@ pub fn read(bytes: &[u8], named: Option<Host>) -> Result<Payload, String> {
     if calls.is_empty() {
         return Ok(Payload::NoEdit(host));
     }
-    let Envelope { moment, name, session, call, time, folder, .. } = envelope;
+    let session = owned(payload, &SESSION);
+    let first_root = || ROOTS.iter().find_map(|key| payload.get(*key)?.get(0)?.as_str());
+    let folder = first_text(payload, &FOLDER).filter(|path| path.starts_with('/')).or_else(first_root);
+    let folder = folder.map(PathBuf::from);
     Ok(Payload::Event(Box::new(Event { host, moment, name, session, call, time, folder, calls })))
 }
 
@@ -218,12 +221,16 @@ fn recognise(payload: &Map<String, Value>) -> Option<Host> {
 struct Envelope {
     moment: Moment,
     name: String,
-    session: String,
     call: Option<String>,
     time: Option<String>,
-    folder: Option<PathBuf>,
     calls: Vec<RawCall>,
 }
+
+/// The keys of the session's id, of its folder, and of the list of its roots, in the spellings of all hosts.
+const SESSION: [&str; 7] =
+    ["conversation_id", "session_id", "sessionId", "sessionID", "trajectory_id", "taskId", "conversationId"];
+const FOLDER: [&str; 2] = ["directory", "cwd"];
+const ROOTS: [&str; 3] = ["workspace_roots", "workspaceRoots", "workspacePaths"];
 
 struct RawCall {
     tool: String,
@@ -233,17 +240,15 @@ struct RawCall {
 
 impl Envelope {
     /// Reads the envelope of a host; `None` for an event without a tool call.
-    ///
-    /// Errors: a field of the wrong type.
-    fn read(host: Host, payload: &Map<String, Value>) -> Result<Option<Envelope>, String> {
+    fn read(host: Host, payload: &Map<String, Value>) -> Option<Envelope> {
         match host {
-            Host::ClaudeCode | Host::Codex | Host::Gemini | Host::VsCode => Ok(Envelope::common(payload)),
-            Host::Copilot => Ok(Envelope::common(payload).or_else(|| Envelope::copilot(payload))),
-            Host::OpenCode => Ok(Envelope::opencode(payload)),
-            Host::Cursor => Ok(Envelope::cursor(payload)),
-            Host::Windsurf => Ok(Envelope::windsurf(payload)),
-            Host::Cline => Ok(Envelope::cline(payload)),
-            Host::Antigravity => Ok(Envelope::antigravity(payload)),
+            Host::ClaudeCode | Host::Codex | Host::Gemini | Host::VsCode => Envelope::common(payload),
+            Host::Copilot => Envelope::common(payload).or_else(|| Envelope::copilot(payload)),
+            Host::OpenCode => Envelope::opencode(payload),
+            Host::Cursor => Envelope::cursor(payload),
+            Host::Windsurf => Envelope::windsurf(payload),
+            Host::Cline => Envelope::cline(payload),
+            Host::Antigravity => Envelope::antigravity(payload),
         }
     }
 
@@ -263,10 +268,8 @@ impl Envelope {
         Some(Envelope {
             moment,
             name: name.to_owned(),
-            session: owned(payload, &["session_id", "sessionId"]),
             call: call_id(payload, &["tool_use_id"]),
             time: call_id(payload, &["timestamp"]),
-            folder: folder(payload, &["cwd"]),
             calls,
         })
     }
@@ -292,10 +295,8 @@ impl Envelope {
         Some(Envelope {
             moment,
             name: name.to_owned(),
-            session: owned(payload, &["sessionId"]),
             call: call_id(payload, &["toolCallId"]),
             time: call_id(payload, &["timestamp"]),
-            folder: folder(payload, &["cwd"]),
             calls: vec![RawCall { tool, input, failure }],
         })
     }
@@ -312,10 +313,8 @@ impl Envelope {
         Some(Envelope {
             moment,
             name: name.to_owned(),
-            session: owned(payload, &["sessionID"]),
             call: call_id(payload, &["callID"]),
             time: None,
-            folder: folder(payload, &["directory", "cwd"]),
             calls: vec![RawCall { tool, input, failure: None }],
         })
     }
@@ -338,14 +337,11 @@ impl Envelope {
             }
             (None, None) => return None,
         };
-        let first_root = payload.get("workspace_roots").and_then(|roots| roots.get(0)?.as_str());
         Some(Envelope {
             moment,
             name: name.to_owned(),
-            session: owned(payload, &["conversation_id", "session_id"]),
             call: call_id(payload, &["tool_use_id"]),
             time: None,
-            folder: folder(payload, &["cwd"]).or_else(|| first_root.map(PathBuf::from)),
             calls: vec![call],
         })
     }
@@ -361,11 +357,9 @@ impl Envelope {
         Some(Envelope {
             moment,
             name: name.to_owned(),
-            session: owned(payload, &["trajectory_id"]),
             call: None,
             // An execution may have several calls, and a repeated one must be judged again.
             time: None,
-            folder: folder(payload, &["cwd"]),
             calls: vec![RawCall { tool: "write_code".to_owned(), input, failure: None }],
         })
     }
@@ -387,14 +381,11 @@ impl Envelope {
         let is_failure = details.and_then(|details| details.get("success")) == Some(&Value::Bool(false));
         let failure =
             is_failure.then(|| details.and_then(|it| it.get("result")).map(words).unwrap_or_default());
-        let first_root = payload.get("workspaceRoots").and_then(|roots| roots.get(0)?.as_str());
         Some(Envelope {
             moment,
             name: if moment == Moment::Before { "PreToolUse" } else { "PostToolUse" }.to_owned(),
-            session: owned(payload, &["taskId"]),
             call: call.and_then(|call| call_id(call, &["id"])),
             time: None,
-            folder: folder(payload, &["cwd"]).or_else(|| first_root.map(PathBuf::from)),
             calls: vec![RawCall { tool: tool.to_owned(), input: input.clone(), failure }],
         })
     }
@@ -402,14 +393,11 @@ impl Envelope {
     fn antigravity(payload: &Map<String, Value>) -> Option<Envelope> {
         let call = payload.get("toolCall")?.as_object()?;
         let is_after = ["toolResult", "result", "error"].iter().any(|key| payload.contains_key(*key));
-        let first_root = payload.get("workspacePaths").and_then(|paths| paths.get(0)?.as_str());
         Some(Envelope {
             moment: if is_after { Moment::After } else { Moment::Before },
             name: String::new(),
-            session: owned(payload, &["conversationId"]),
             call: call_id(call, &["id"]),
             time: call_id(payload, &["stepId", "timestamp"]),
-            folder: first_root.map(PathBuf::from),
             calls: vec![RawCall {
                 tool: text(call, "name")?.to_owned(),
                 input: call.get("args").cloned().unwrap_or_default(),
@@ -460,10 +448,6 @@ fn call_id(payload: &Map<String, Value>, keys: &[&str]) -> Option<String> {
         Value::Number(id) => Some(format!("{key} {id}")),
         _ => None,
     })
-}
-
-fn folder(payload: &Map<String, Value>, keys: &[&str]) -> Option<PathBuf> {
-    first_text(payload, keys).filter(|path| path.starts_with('/')).map(PathBuf::from)
 }
 
 #[cfg(test)]

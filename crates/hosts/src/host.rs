@@ -2,8 +2,10 @@
 //!
 //! docs/hosts.md lists the sources of these facts.
 
+use serde::{Deserialize, Serialize};
+
 /// A program that runs an agent with edit tools of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Host {
     /// Claude Code, and hosts that use its events as they are.
     ClaudeCode,

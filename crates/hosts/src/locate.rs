@@ -5,7 +5,7 @@
 use super::edit::{QuoteMatches, QuotedReplacement};
 use super::patch::Chunk;
 use super::simulate::unix;
-use lockgate_edit::request::{BlockFields, ToleranceFields};
+use lockgate_edit::request::{BlockFields, EntityKind, ToleranceFields};
 use lockgate_edit::{
     self as edit, Edit, EditLimits, EditPart, Insertion, LineEdit, LineEditNames, Occurrences, OnDuplicate,
     PlanContext,
@@ -156,8 +156,9 @@ fn blank_edit(places: &[usize], count: usize, new_content: String) -> Result<Edi
 fn make(path: &str, before: &[u8], edit: &Edit) -> Located {
     let Ok(buffer) = Buffer::read(before.to_vec(), Hints::default()) else { return Located::Unknown };
     let language = language_of(path, buffer.view().lines().next()).map(|language| language.name.as_str());
-    let planned =
-        edit::plan(edit, &buffer, PlanContext { path, language, syntax: &grammar::Grammars, limits: LIMITS });
+    let context =
+        PlanContext { noun: EntityKind::FILE, path, language, syntax: &grammar::Grammars, limits: LIMITS };
+    let planned = edit::plan(edit, &buffer, context);
     let after = planned.and_then(|planned| buffer.apply(&planned.plan));
     match after {
         Ok(after) if after.bytes() == before => Located::Same,

@@ -2,10 +2,11 @@
 //!
 //! Invariant: a record that cannot be read completely counts as none.
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 /// The files of a call, as they were before it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallRecord {
     /// The files that the call edits.
     pub files: Vec<FileRecord>,
@@ -18,20 +19,21 @@ pub struct CallRecord {
 }
 
 /// A file before a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRecord {
     /// The absolute path of the file.
     pub path: String,
     /// The bytes; `None` if there was no file.
+    #[serde(skip)]
     pub before: Option<Vec<u8>>,
     /// The permission bits before the call.
     pub mode: Option<u32>,
-    /// The bytes that the tool was expected to write, if they were certain; `None` for a removed file.
+    /// What the tool was expected to write.
     pub expected: ExpectedText,
 }
 
 /// What a tool was expected to write.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExpectedText {
     /// Exactly this version, in hex digits.
     Version(String),
@@ -44,74 +46,26 @@ pub enum ExpectedText {
 }
 
 impl CallRecord {
-    /// Writes the record: one line of JSON, then the bytes of the files.
+    /// Writes the record: one line of JSON with the lengths of the files, then their bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let files: Vec<Value> = self.files.iter().map(FileRecord::header).collect();
-        let header =
-            json!({"files": files, "gates": self.gates, "judged": self.is_judged, "note": self.note});
-        let mut bytes = format!("{header}\n").into_bytes();
-        self.files.iter().filter_map(|file| file.before.as_ref()).for_each(|before| bytes.extend(before));
+        let before = || self.files.iter().map(|file| file.before.as_ref());
+        let lengths: Vec<Option<usize>> = before().map(|before| before.map(Vec::len)).collect();
+        let mut bytes = format!("{}\n", json!([self, lengths])).into_bytes();
+        before().flatten().for_each(|before| bytes.extend(before));
         bytes
     }
 
     /// Reads a record; `None` if it is incomplete.
     pub fn from_bytes(bytes: &[u8]) -> Option<CallRecord> {
         let end = bytes.iter().position(|byte| *byte == b'\n')?;
-        let header: Value = serde_json::from_slice(bytes.get(..end)?).ok()?;
-        let mut rest = bytes.get(end + 1..)?;
-        let mut files = Vec::new();
-        for file in header.get("files")?.as_array()? {
-            let before = match file.get("length") {
-                Some(Value::Null) => None,
-                length => {
-                    let (own, others) = rest.split_at_checked(usize::try_from(length?.as_u64()?).ok()?)?;
-                    rest = others;
-                    Some(own.to_vec())
-                }
-            };
-            files.push(FileRecord {
-                path: file.get("path")?.as_str()?.to_owned(),
-                before,
-                mode: file.get("mode").and_then(Value::as_u64).and_then(|mode| u32::try_from(mode).ok()),
-                expected: ExpectedText::from_json(file.get("expected")?)?,
-            });
+        let (header, mut rest) = (bytes.get(..end)?, bytes.get(end + 1..)?);
+        let (mut record, lengths): (CallRecord, Vec<Option<usize>>) = serde_json::from_slice(header).ok()?;
+        for (file, length) in record.files.iter_mut().zip(&lengths) {
+            let Some(length) = length else { continue };
+            let (before, others) = rest.split_at_checked(*length)?;
+            (file.before, rest) = (Some(before.to_vec()), others);
         }
-        let gates = header.get("gates")?.as_str()?.to_owned();
-        let is_judged = header.get("judged")?.as_bool()?;
-        let note = header.get("note")?.as_str()?.to_owned();
-        rest.is_empty().then_some(CallRecord { files, gates, is_judged, note })
-    }
-}
-
-impl FileRecord {
-    fn header(&self) -> Value {
-        json!({
-            "path": self.path,
-            "length": self.before.as_ref().map(Vec::len),
-            "mode": self.mode,
-            "expected": self.expected.to_json(),
-        })
-    }
-}
-
-impl ExpectedText {
-    fn to_json(&self) -> Value {
-        match self {
-            ExpectedText::Version(version) => json!({ "version": version }),
-            ExpectedText::Text(version) => json!({ "text": version }),
-            ExpectedText::Removed => json!({ "removed": true }),
-            ExpectedText::Unknown => json!({}),
-        }
-    }
-
-    fn from_json(value: &Value) -> Option<ExpectedText> {
-        let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-        Some(match (text("version"), text("text"), value.get("removed")) {
-            (Some(version), _, _) => ExpectedText::Version(version),
-            (None, Some(version), _) => ExpectedText::Text(version),
-            (None, None, Some(_)) => ExpectedText::Removed,
-            (None, None, None) => ExpectedText::Unknown,
-        })
+        (rest.is_empty() && lengths.len() == record.files.len()).then_some(record)
     }
 }
 

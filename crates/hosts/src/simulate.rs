@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::edit::{QuoteMatches, QuotedReplacement};
 use super::host::TextHabit;
 use super::patch::{Chunk, ChunkLine};
-use lockgate_text::{Buffer, Change, Hints, LineEnd, Lines};
+use lockgate_text::{Buffer, Change, Hints, LineEnd, Lines, common_suffix};
 
 /// The result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,7 +122,7 @@ fn change(span: &Range<usize>, old: &str, new: &str) -> Change {
 
 /// Returns the length of the whole lines that both texts have at their end.
 fn common_end(old: &str, new: &str) -> usize {
-    let shared = old.bytes().rev().zip(new.bytes().rev()).take_while(|(old, new)| old == new).count();
+    let shared = common_suffix(old.as_bytes(), new.as_bytes());
     let tail = old.get(old.floor_char_boundary(old.len() - shared)..).unwrap_or_default();
     // From behind the first line end on, these are whole lines.
     tail.find('\n').map_or(0, |at| tail.len() - at - 1)

@@ -6,8 +6,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::edit::{HostEdit, QuoteFields};
+use super::event::HostCall;
 use super::host::Host;
 use lockgate_checks::{Finding, GateRun, Severity, Verdict, sanitize};
 use lockgate_error::Error;
@@ -148,7 +151,7 @@ pub fn withheld<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Option<Strin
 }
 
 /// Where the model can make an edit with lockgate itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OwnTools {
     /// The client has lockgate's server.
     Server,
@@ -164,17 +167,11 @@ pub fn own_call(tools: OwnTools, root: Option<&Path>, arguments: &Value) -> Opti
     fits.then(|| match tools {
         OwnTools::Server => format!("Call lockgate's tool `safe_edit_file` with\n{text}"),
         OwnTools::CommandLine => {
-            let root = root.map(|root| format!("--root {} ", shell_word(&root.to_string_lossy())));
+            let root = root.map(|root| format!("--root {} ", answer::shell_word(&root.to_string_lossy())));
             let root = root.unwrap_or_default();
             format!("Run `lockgate edit {root}--file -` with this on standard input:\n{text}")
         }
     })
-}
-
-/// Returns a path as a word of a shell's command.
-fn shell_word(path: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
-    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 /// Describes what to do instead of an edit whose call would be too long.
@@ -245,22 +242,13 @@ fn harm(before: &[u8], written: &[u8]) -> String {
 }
 
 /// Renders a rejection of a quote, with the nearest lines and the host's own call that would work.
-pub fn rejection(error: &Error, path: &str, call: Option<HostCallForm>) -> String {
-    let profile = match &call {
-        Some(call) => ToolProfile {
-            names: FieldNames { search: call.old, replace: call.new, ..FieldNames::PLAIN },
-            ..ToolProfile::PLAIN
-        },
-        None => ToolProfile::PLAIN,
-    };
-    let current_call = call.map(|call| {
-        Arc::new(ToolCall {
-            tool: call.tool,
-            arguments: call.arguments,
-            schema: answer::unknown_fields,
-            check: |_| Ok(()),
-        })
-    });
+pub fn rejection(error: &Error, path: &str, call: Option<&HostCall>) -> String {
+    let mut profile = ToolProfile::PLAIN;
+    let mut current_call = None;
+    if let Some((fields, tool_call)) = call.and_then(repeatable_call) {
+        profile.names = FieldNames { search: fields.old, replace: fields.new, ..FieldNames::PLAIN };
+        current_call = Some(Arc::new(tool_call));
+    }
     let options = ResponseOptions {
         limit: 3500,
         forms: answer::Forms::Text,
@@ -273,17 +261,14 @@ pub fn rejection(error: &Error, path: &str, call: Option<HostCallForm>) -> Strin
     format!("lockgate: {}: {}", sanitize(path), answer::render_error(error, &options).text)
 }
 
-/// A call of a host with a single quote, which may be proposed with another one.
-#[derive(Debug)]
-pub struct HostCallForm {
-    /// The name of the tool.
-    pub tool: &'static str,
-    /// The arguments of the call.
-    pub arguments: serde_json::Map<String, Value>,
-    /// The name of the field with the quote.
-    pub old: &'static str,
-    /// The name of the field with the new text.
-    pub new: &'static str,
+/// Returns a call with a single quote, which may be proposed with another one, and the names of its fields.
+fn repeatable_call(call: &HostCall) -> Option<(QuoteFields, ToolCall)> {
+    let HostEdit::Replace { fields: Some(fields), .. } = &call.edit else { return None };
+    let names =
+        ["Edit", "replace", "edit", "StrReplace", "replace_string_in_file", "editor", "replace_file_content"];
+    let tool = names.into_iter().find(|name| *name == call.tool)?;
+    let arguments = call.input.as_object()?.clone();
+    Some((*fields, ToolCall { tool, arguments, schema: answer::unknown_fields, check: |_| Ok(()) }))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -155,6 +155,9 @@ fn try_event(hook: &ConfiguredHook, recording: &str) -> Result<Trial, Error> {
     let [input, output, errors] = ["event", "output", "errors"].map(|name| folder.path().join(name));
     fs::write(&input, payload).map_err(io)?;
     let started = Instant::now();
+    let trial = |exit: Option<i32>, output: Option<&Value>, problem: Option<String>| {
+        Ok(Trial { action: action(hook.host, exit, output), problem, duration: started.elapsed() })
+    };
     let child = Command::new("lockgate")
         .arg("hook")
         .current_dir(&root)
@@ -164,10 +167,7 @@ fn try_event(hook: &ConfiguredHook, recording: &str) -> Result<Trial, Error> {
         .spawn();
     let mut child = match child {
         Ok(child) => child,
-        Err(error) => {
-            let problem = format!("`lockgate` does not start: {error}");
-            return Ok(trial(hook.host, None, None, Some(problem), started));
-        }
+        Err(error) => return trial(None, None, Some(format!("`lockgate` does not start: {error}"))),
     };
     let limit = Duration::from_secs(hook.timeout);
     let status = loop {
@@ -180,24 +180,13 @@ fn try_event(hook: &ConfiguredHook, recording: &str) -> Result<Trial, Error> {
     let Some(status) = status else {
         child.kill().and_then(|()| child.wait()).map_err(io)?;
         let problem = format!("it takes longer than its timeout of {} s", hook.timeout);
-        return Ok(trial(hook.host, None, None, Some(problem), started));
+        return trial(None, None, Some(problem));
     };
     let output = serde_json::from_slice(&fs::read(&output).map_err(io)?).ok();
     let errors = String::from_utf8_lossy(&fs::read(&errors).map_err(io)?).trim().to_owned();
     // A text on standard error is an answer for some hosts, together with exit code 2.
     let problem = (output.is_none() && !errors.is_empty() && status.code() != Some(2)).then_some(errors);
-    Ok(trial(hook.host, Some(status), output.as_ref(), problem, started))
-}
-
-fn trial(
-    host: Host,
-    status: Option<ExitStatus>,
-    output: Option<&Value>,
-    problem: Option<String>,
-    started: Instant,
-) -> Trial {
-    let exit = status.and_then(|status| status.code());
-    Trial { action: action(host, exit, output), problem, duration: started.elapsed() }
+    trial(status.code(), output.as_ref(), problem)
 }
 
 /// Returns what a host does after a hook with this exit code and output; a hook that did not end has no exit code.

@@ -1,6 +1,7 @@
 //! Patches in the format of `apply_patch`: applied by `lockgate edit --patch`, and rewritten for Codex.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
@@ -33,6 +34,18 @@ fn a_patch_is_one_edit_of_all_its_files() {
     fs::write(project.at("p.patch"), PATCH).unwrap();
     let outcome = project.call(&["edit", "--patch", "p.patch", "--mode", "verify_only"], "");
     assert_eq!((outcome.exit, project.text("app.py").as_str()), (0, PYTHON), "{outcome:?}");
+}
+
+#[test]
+fn a_moved_file_keeps_its_permissions() {
+    let project = project();
+    let mode = |name: &str| fs::metadata(project.at(name)).unwrap().permissions().mode() & 0o777;
+    for bits in [0o750, 0o600] {
+        fs::set_permissions(project.at("m.txt"), fs::Permissions::from_mode(bits)).unwrap();
+        let outcome = project.call(&["edit", "--patch", "-"], PATCH);
+        assert_eq!((outcome.exit, mode("n.txt")), (0, bits), "{outcome:?}");
+        assert_eq!((project.call(&["undo"], "").exit, mode("m.txt")), (0, bits));
+    }
 }
 
 #[test]
@@ -81,6 +94,13 @@ fn the_file_that_a_patch_does_not_fit_is_named() {
         assert!(said.contains("a.txt") && !said.contains("b.txt") && !said.contains(".py"), "{outcome:?}");
         assert_eq!((project.text("b.txt").as_str(), project.text("app.py").as_str()), ("x\n", PYTHON));
     }
+}
+
+#[test]
+fn a_file_that_does_not_exist_is_named_once() {
+    let patch = "*** Begin Patch\n*** Update File: none.txt\n@@\n-a\n+b\n*** End Patch\n";
+    let outcome = Project::new().call(&["edit", "--patch", "-"], patch);
+    assert_eq!((outcome.exit, outcome.stderr.matches("none.txt").count()), (3, 1), "{outcome:?}");
 }
 
 #[test]

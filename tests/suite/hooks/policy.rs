@@ -164,6 +164,25 @@ fn at_the_deadline_the_policy_says_what_happens() {
     }
 }
 
+#[test]
+fn a_host_that_does_not_end_its_event_gets_an_answer_at_the_deadline() {
+    let fixture = Fixture::new();
+    let mut command = fixture.command();
+    command.arg("hook").stdin(std::process::Stdio::piped());
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let open = child.stdin.take();
+    let end = Instant::now() + Duration::from_secs(40);
+    while child.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < end, "it waits for the end of the event");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    drop(open);
+    let outcome = outcome(&child.wait_with_output().unwrap());
+    assert_eq!((outcome.exit, outcome.stdout.as_str()), (0, ""), "{outcome:?}");
+    assert!(outcome.stderr.contains("within 25s"), "{outcome:?}");
+}
+
 /// The project of an attacker: whatever its policy says of `hooks`, the guard that the user set up stays, until a person
 /// trusts that policy. `fail`, `drift` and `cline` cannot make it laxer than the default.
 #[test]

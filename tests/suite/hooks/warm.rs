@@ -209,7 +209,7 @@ fn a_server_of_another_user_is_not_believed() {
     fs::set_permissions(open.path(), fs::Permissions::from_mode(0o777)).unwrap();
     let socket = open.path().join("s");
     let script = "import socket,sys\ns=socket.socket(socket.AF_UNIX);s.bind(sys.argv[1]);s.listen()\nprint('ready',flush=True)\n\
-                  while True:\n c,_=s.accept()\n try: c.sendall(b'{\"accepted\":true}\\n{\"reply\":{\"output\":{\"forged\":1},\"error\":null,\"exit\":0}}\\n')\n except OSError: pass\n";
+                  while True:\n c,_=s.accept()\n try: c.sendall(b'\"accepted\"\\n{\"reply\":{\"output\":{\"forged\":1},\"error\":null,\"exit\":0}}\\n')\n except OSError: pass\n";
     let Some(mut nobody) = as_nobody(script, &[&socket]) else { return };
     let mut ready = [0; 6];
     nobody.stdout.as_mut().unwrap().read_exact(&mut ready).unwrap();
@@ -227,8 +227,7 @@ fn a_server_of_another_user_is_not_believed() {
     fs::set_permissions(&own, fs::Permissions::from_mode(0o600)).unwrap();
     let answering = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        let answer =
-            "{\"accepted\":true}\n{\"reply\":{\"output\":{\"forged\":1},\"error\":null,\"exit\":0}}\n";
+        let answer = "\"accepted\"\n{\"reply\":{\"output\":{\"forged\":1},\"error\":null,\"exit\":0}}\n";
         stream.write_all(answer.as_bytes()).unwrap();
         // The hook sends the event before it reads.
         stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
@@ -263,13 +262,15 @@ fn a_client_of_another_user_gets_no_answer() {
     assert_eq!(said.trim(), "connected b''");
     // The control: the same bytes of the same user are answered.
     let said = say(&name, line.as_bytes());
-    assert!(said.starts_with("{\"accepted\":true}") && said.contains("reply"), "{said}");
+    assert!(said.starts_with("\"accepted\"") && said.contains("reply"), "{said}");
 }
 
 fn question(fixture: &Fixture, length: usize) -> String {
     let root = fixture.root();
-    let question = json!({"protocol": 1, "version": env!("CARGO_PKG_VERSION"), "root": root, "folder": root, "host": null,
-        "has_server": true, "claims": [true], "elapsed_ms": 0, "length": length});
+    let question = json!({"root": root, "folder": root, "host": null, "tools": "Server", "claims": [true],
+        "elapsed": {"secs": 0, "nanos": 0}});
+    let question =
+        json!({"protocol": 2, "version": env!("CARGO_PKG_VERSION"), "length": length, "question": question});
     format!("{question}\n")
 }
 
@@ -306,10 +307,10 @@ fn a_dead_or_silent_socket_leaves_the_hook_alone() {
     assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
     drop(listener.accept().unwrap());
     for (id, said) in [
-        ("3", "{\"accepted\":true}\n"),
-        ("4", "{\"accepted\":true}\n{\"settings\":7}\n"),
+        ("3", "\"accepted\"\n"),
+        ("4", "\"accepted\"\n{\"settings\":7}\n"),
         ("5", "nonsense\n"),
-        ("6", "{\"accepted\":true}\n{\"reply\":{\"output\":{},\"error\":null,\"exit\":999}}\n"),
+        ("6", "\"accepted\"\n{\"reply\":{\"output\":{},\"error\":null,\"exit\":999}}\n"),
         ("7", "\u{0}"),
     ] {
         let listener = listener.try_clone().unwrap();
@@ -335,7 +336,7 @@ fn a_server_that_takes_too_long_is_not_waited_for() {
     fs::set_permissions(&own, fs::Permissions::from_mode(0o600)).unwrap();
     let answering = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        let said = "{\"accepted\":true}\n{\"settings\":{\"deadline_ms\":1000,\"fail_closed\":true,\"cline_cancel\":false}}\n";
+        let said = "\"accepted\"\n{\"settings\":{\"deadline\":{\"secs\":1,\"nanos\":0},\"fail_closed\":true,\"cline_cancel\":false}}\n";
         stream.write_all(said.as_bytes()).unwrap();
         std::thread::sleep(Duration::from_secs(30));
     });
@@ -374,7 +375,7 @@ fn a_hostile_payload_to_the_socket_is_harmless() {
         (other("\"claims\":[true]", "\"claims\":[]") + &good).into_bytes(),
         (other("\"claims\":[true]", &format!("\"claims\":[{}true]", "true,".repeat(100_000))) + &good)
             .into_bytes(),
-        (other("\"elapsed_ms\":0", "\"elapsed_ms\":18446744073709551615") + &good).into_bytes(),
+        (other("\"secs\":0", "\"secs\":18446744073709551615") + &good).into_bytes(),
         (other("\"folder\":\"/", "\"folder\":\"/../../../../") + &good).into_bytes(),
         (other(root.to_str().unwrap(), "/") + &good).into_bytes(),
         (other(root.to_str().unwrap(), fixture.at("outside").to_str().unwrap()) + &good).into_bytes(),

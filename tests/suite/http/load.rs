@@ -238,3 +238,20 @@ fn one_token_has_no_more_requests_and_sessions_than_it_may() {
     assert_eq!(sessions.len(), 2);
     assert_eq!(page(served.address, "/healthz", None).status, 200);
 }
+
+#[test]
+fn sessions_that_begin_at_the_same_time_are_no_more_than_a_token_may_have() {
+    let root = tempfile::tempdir().unwrap();
+    let served = served(root.path(), "requests: 64, sessions: 2");
+    let mut client = served.client(TOKEN, ProtocolEra::New);
+    client.era = ProtocolEra::Old;
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "suite", "version": "1"}});
+    let whole = client.request(&client.message(0, "initialize", hello));
+    let (most, last) = whole.split_at(whole.len() - 1);
+    let mut beginning: Vec<Raw> = (0..32).map(|_| served.connect()).collect();
+    beginning.iter_mut().for_each(|raw| raw.send(most));
+    beginning.iter_mut().for_each(|raw| raw.send(last));
+    let statuses: Vec<u16> = beginning.iter_mut().map(|raw| raw.head().unwrap().status).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 2, "{statuses:?}");
+    assert_eq!(statuses.iter().filter(|status| **status == 503).count(), 30, "{statuses:?}");
+}

@@ -109,6 +109,28 @@ fn every_toml_configuration_is_as_it_was_after_removing() {
 }
 
 #[test]
+fn the_events_of_the_hooks_are_those_that_the_documentation_lists() {
+    let docs = include_str!("../../../docs/hosts.md");
+    for (row, client, path) in [
+        ("| Claude Code |", "claude", ".claude/settings.json"),
+        ("| Codex CLI |", "codex", ".codex/hooks.json"),
+        ("| Gemini CLI |", "gemini", ".gemini/settings.json"),
+        ("| Copilot CLI,", "copilot", ".github/hooks/lockgate.json"),
+        ("| Cursor |", "cursor", ".cursor/hooks.json"),
+        ("| Windsurf |", "windsurf", ".windsurf/hooks.json"),
+    ] {
+        let row = docs.lines().find(|line| line.starts_with(row)).unwrap();
+        let events = row.split('|').nth(3).unwrap().split(',');
+        let documented: Vec<&str> = events.map(|event| event.trim().trim_matches('`')).collect();
+        let fixture = Fixture::new(&[]);
+        fixture.init(&["--client", client, "--hooks"]);
+        let config: Value = serde_json::from_str(&fixture.text(path)).unwrap();
+        let configured: Vec<&String> = config["hooks"].as_object().unwrap().keys().collect();
+        assert_eq!(configured, documented, "{client}");
+    }
+}
+
+#[test]
 fn files_of_lockgate_s_own_leave_nothing_behind() {
     for client in ["opencode", "copilot", "vscode", "cline"] {
         let words = ["--client", client, "--hooks"];

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{EventGuard, Step, Stop, host_call, text_version};
+use super::{EventGuard, Step, Stop, text_version};
 use crate::answer::Guarded;
 use crate::answer::HookDecision;
 use crate::edit::HostEdit;
@@ -23,7 +23,7 @@ const MAX_PROPOSAL: usize = 2000;
 
 impl EventGuard<'_> {
     /// Answers an event after calls: records what was written, and helps with calls that failed.
-    pub async fn after(&self) -> Guarded {
+    pub(super) async fn after(&self) -> Guarded {
         let mut texts = Vec::new();
         let (mut is_bad, mut problem) = (false, None);
         for call in &self.event.calls {
@@ -70,12 +70,9 @@ impl EventGuard<'_> {
             let target = link_target(Path::new(&path)).map(|target| target.to_string_lossy().into_owned());
             let is_known = |file: &&FileRecord| file.path == path || Some(&file.path) == target.as_ref();
             let known = files.iter().find(is_known);
-            let file = match self.workspace.host_file(path.clone()).await {
-                Ok(file) => file,
-                Err(_) => continue,
-            };
+            let Ok(file) = self.workspace.host_file(path.clone()).await else { continue };
             let Some(known) = known else {
-                changes.push(unknown_change(path));
+                changes.push(HostChange { path, before: BytesBefore::Unknown, mode: None });
                 continue;
             };
             if known.before == file.bytes {
@@ -92,10 +89,7 @@ impl EventGuard<'_> {
             if (differs || !is_judged) && file.bytes.is_some() {
                 texts.extend(self.judge_written(&path, known).await?);
             }
-            let before = match &known.before {
-                Some(before) => BytesBefore::Bytes(before.clone()),
-                None => BytesBefore::Absent,
-            };
+            let before = known.before.clone().map_or(BytesBefore::Absent, BytesBefore::Bytes);
             changes.push(HostChange { path, before, mode: known.mode });
         }
         if !changes.is_empty() {
@@ -154,7 +148,7 @@ impl EventGuard<'_> {
                     file.path
                 ))
             }
-            Located::Rejected(error) => Some(texts::rejection(&error, &file.path, host_call(call))),
+            Located::Rejected(error) => Some(texts::rejection(&error, &file.path, Some(call))),
             Located::Same | Located::Unknown => None,
         }
     }
@@ -173,10 +167,6 @@ impl AfterText {
             AfterText::Note(text) | AfterText::Bad(text) => text,
         }
     }
-}
-
-fn unknown_change(path: String) -> HostChange {
-    HostChange { path, before: BytesBefore::Unknown, mode: None }
 }
 
 /// True if a file is certainly not as it was expected.

@@ -98,8 +98,16 @@ struct FilesRead {
 }
 
 impl EventGuard<'_> {
+    /// Answers the event.
+    pub async fn answer(&self) -> Guarded {
+        match self.event.moment {
+            Moment::Before => self.before().await,
+            Moment::After | Moment::AfterFailure => self.after().await,
+        }
+    }
+
     /// Answers an event before its call.
-    pub async fn before(&self) -> Guarded {
+    async fn before(&self) -> Guarded {
         let mut settings = None;
         let result = match self.event.calls.first() {
             Some(call) => self.judge_call(call, &mut settings).await,
@@ -148,9 +156,10 @@ impl EventGuard<'_> {
         if files.is_empty() || !self.is_first(call) {
             return Ok(HookDecision::Pass);
         }
-        let mut plan = self.simulate(call, files, settings)?;
+        let planner = CallPlanner { guard: self, call, settings };
+        let mut plan = planner.simulate(files)?;
         let mut notes = Vec::new();
-        self.check_bytes(call, &mut plan, settings, &mut notes)?;
+        planner.check_bytes(&mut plan, &mut notes)?;
         leave_refused(&mut plan.drafts, settings.fail)?;
         let reports = self.judge(&plan.drafts, settings).await?;
         let judged: Vec<Judged<'_>> = reports
@@ -387,6 +396,13 @@ fn claim(event: &Event, call: &HostCall, root: &Path, records: &ToolCallRecords)
     records.claim(&key).unwrap_or(true)
 }
 
+/// Finds what a call would write, with the settings of its files.
+struct CallPlanner<'a> {
+    guard: &'a EventGuard<'a>,
+    call: &'a HostCall,
+    settings: HookSettings,
+}
+
 /// The drafts of a call, and other arguments for it.
 #[derive(Default)]
 struct CallPlan {
@@ -493,16 +509,6 @@ fn needs_person(reason: &str) -> String {
         "lockgate denied this edit, and nothing was written: {reason}. Leave the file alone, or have a person make the edit with \
          `lockgate edit` in a terminal"
     )
-}
-
-/// Returns the form of a call with a single quote, for a proposal.
-fn host_call(call: &HostCall) -> Option<texts::HostCallForm> {
-    let HostEdit::Replace { fields: Some(fields), .. } = &call.edit else { return None };
-    let names =
-        ["Edit", "replace", "edit", "StrReplace", "replace_string_in_file", "editor", "replace_file_content"];
-    let tool = names.into_iter().find(|name| *name == call.tool)?;
-    let arguments = call.input.as_object()?.clone();
-    Some(texts::HostCallForm { tool, arguments, old: fields.old, new: fields.new })
 }
 
 /// Returns the version of a text in which `\r\n` counts as `\n`, and a last line end does not count.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::{CallPlan, CallRewrite, DraftChange, EventGuard, HostDraft, Step, Stop, host_call};
+use super::{CallPlan, CallPlanner, CallRewrite, DraftChange, HostDraft, Step, Stop};
 use crate::answer::{HookDecision, with_patch};
 use crate::edit::{FileQuote, HostEdit, QuoteMatches, QuotedReplacement};
 use crate::event::HostCall;
@@ -16,31 +16,26 @@ use crate::simulate::{self, Simulated, Simulation};
 use crate::texts::{self, EditState, OwnTools};
 use crate::{notebook, rewrite};
 use lockgate_engine::HostFile;
-use lockgate_policy::{BytesAtRisk, DriftedQuote, HookSettings};
+use lockgate_policy::{BytesAtRisk, DriftedQuote};
 
-impl EventGuard<'_> {
+impl CallPlanner<'_> {
     /// Simulates the call on the files, and quotes the text exactly where the host's tool would not find it.
-    pub(super) fn simulate(
-        &self,
-        call: &HostCall,
-        files: Vec<(String, HostFile)>,
-        settings: HookSettings,
-    ) -> Step<CallPlan> {
-        if let Some(edit) = self.edit_of_one_file(&call.edit) {
-            let call = HostCall { edit, ..call.clone() };
-            return self.simulate(&call, files, settings);
+    pub(super) fn simulate(&self, files: Vec<(String, HostFile)>) -> Step<CallPlan> {
+        if let Some(edit) = self.edit_of_one_file(&self.call.edit) {
+            let call = HostCall { edit, ..self.call.clone() };
+            return CallPlanner { call: &call, guard: self.guard, settings: self.settings }.simulate(files);
         }
-        match &call.edit {
-            HostEdit::Patch { patch, .. } => self.simulate_patch(call, patch, files, settings),
-            HostEdit::ReplaceInFiles { quotes, .. } => Ok(self.simulate_quotes(call, quotes, files)),
-            HostEdit::Ambiguous(edits) => self.simulate_each(call, edits, files, settings),
+        match &self.call.edit {
+            HostEdit::Patch { patch, .. } => self.simulate_patch(patch, files),
+            HostEdit::ReplaceInFiles { quotes, .. } => Ok(self.simulate_quotes(quotes, files)),
+            HostEdit::Ambiguous(edits) => self.simulate_each(edits, files),
             HostEdit::Replace { .. }
             | HostEdit::Write { .. }
             | HostEdit::Delete { .. }
             | HostEdit::Notebook { .. }
             | HostEdit::Other { .. } => {
                 let Some((path, file)) = files.into_iter().next() else { return Ok(CallPlan::default()) };
-                let (change, rewrite) = self.simulate_file(call, &call.edit, &path, &file, settings)?;
+                let (change, rewrite) = self.simulate_file(&self.call.edit, &path, &file)?;
                 Ok(CallPlan { drafts: vec![HostDraft { path, file, change }], rewrite })
             }
         }
@@ -62,24 +57,17 @@ impl EventGuard<'_> {
             | HostEdit::Notebook { .. }
             | HostEdit::Other { .. } => return None,
         };
-        (self.paths(edit).len() == 1).then_some(single)
+        (self.guard.paths(edit).len() == 1).then_some(single)
     }
 
     /// Simulates the edit of each file that the call names, as the tool may take any of them.
-    fn simulate_each(
-        &self,
-        call: &HostCall,
-        edits: &[HostEdit],
-        files: Vec<(String, HostFile)>,
-        settings: HookSettings,
-    ) -> Step<CallPlan> {
+    fn simulate_each(&self, edits: &[HostEdit], files: Vec<(String, HostFile)>) -> Step<CallPlan> {
         let (mut drafts, mut unjudged) = (Vec::new(), None);
         for (path, file) in files {
-            let is_of_file = |edit: &&HostEdit| {
-                edit.paths().into_iter().any(|name| self.absolute(&call.edit, name) == path)
-            };
+            let is_of_file =
+                |edit: &&HostEdit| edit.paths().into_iter().any(|name| self.absolute(name) == path);
             let edit = edits.iter().find(is_of_file);
-            let change = match edit.map(|edit| self.simulate_file(call, edit, &path, &file, settings)) {
+            let change = match edit.map(|edit| self.simulate_file(edit, &path, &file)) {
                 Some(Ok((change, None))) => change,
                 // Other arguments of the call would be those for one of the files.
                 Some(Ok((_, Some(_)))) => DraftChange::Unknown,
@@ -105,11 +93,9 @@ impl EventGuard<'_> {
     /// `edit` is the edit of the call, or one of those that it may be.
     fn simulate_file(
         &self,
-        call: &HostCall,
         edit: &HostEdit,
         path: &str,
         file: &HostFile,
-        settings: HookSettings,
     ) -> Step<(DraftChange, Option<CallRewrite>)> {
         let change = match (edit, file.bytes.as_deref()) {
             (HostEdit::Write { content, .. }, _) => DraftChange::Written(content.clone()),
@@ -124,7 +110,7 @@ impl EventGuard<'_> {
                 _ => return Err(Stop::Answer(HookDecision::Pass)),
             },
             (HostEdit::Replace { quotes, .. }, Some(before)) => {
-                return self.simulate_replace(call, quotes, path, before, settings);
+                return self.simulate_replace(quotes, path, before);
             }
             (
                 HostEdit::Delete { .. }
@@ -142,27 +128,24 @@ impl EventGuard<'_> {
     /// Simulates the quotes of one file.
     fn simulate_replace(
         &self,
-        call: &HostCall,
         quotes: &[QuotedReplacement],
         path: &str,
         before: &[u8],
-        settings: HookSettings,
     ) -> Step<(DraftChange, Option<CallRewrite>)> {
-        let habit = self.event.host.habit();
-        let is_helped = self.event.host.fires_before_search() && settings.drift == DriftedQuote::Rewrite;
+        let habit = self.guard.event.host.habit();
+        let is_helped =
+            self.guard.event.host.fires_before_search() && self.settings.drift == DriftedQuote::Rewrite;
         let simulation = simulate::replace(before, quotes, habit);
         let exact = match &simulation {
             _ if !is_helped => None,
-            Simulation::Made(made) if joins_lines(path, before, quotes, made) => {
-                self.locate(call, path, before, settings)?
-            }
+            Simulation::Made(made) if joins_lines(path, before, quotes, made) => self.locate(path, before)?,
             // A tool of known habits does not find the quote, because line ends differ.
             Simulation::Made(made)
                 if habit != TextHabit::Unknown && made.written.is_none() && is_utf8(before) =>
             {
-                self.quote_exactly(call, path, before, &made.faithful, settings)?
+                self.quote_exactly(path, before, &made.faithful)?
             }
-            Simulation::Missing | Simulation::Several(_) => self.locate(call, path, before, settings)?,
+            Simulation::Missing | Simulation::Several(_) => self.locate(path, before)?,
             Simulation::Made(_) | Simulation::Unknown => None,
         };
         Ok(match (exact, simulation) {
@@ -175,20 +158,14 @@ impl EventGuard<'_> {
     }
 
     /// Finds the place of a quote that differs from the file; `None` if the quote is one that is not helped.
-    fn locate(
-        &self,
-        call: &HostCall,
-        path: &str,
-        before: &[u8],
-        settings: HookSettings,
-    ) -> Step<Option<(Simulated, CallRewrite)>> {
-        let HostEdit::Replace { quotes, .. } = &call.edit else { return Ok(None) };
+    fn locate(&self, path: &str, before: &[u8]) -> Step<Option<(Simulated, CallRewrite)>> {
+        let HostEdit::Replace { quotes, .. } = &self.call.edit else { return Ok(None) };
         let [quote] = quotes.as_slice() else { return Ok(None) };
         match locate::quote(path, before, quote) {
-            Located::Found(wanted) => self.quote_exactly(call, path, before, &wanted, settings),
+            Located::Found(wanted) => self.quote_exactly(path, before, &wanted),
             Located::Same | Located::Unknown => Ok(None),
             Located::Rejected(error) => {
-                let text = texts::rejection(&error, path, host_call(call));
+                let text = texts::rejection(&error, path, Some(self.call));
                 Err(Stop::Answer(HookDecision::Deny(text)))
             }
         }
@@ -198,35 +175,29 @@ impl EventGuard<'_> {
     /// the tool does with this file is not known.
     fn quote_exactly(
         &self,
-        call: &HostCall,
         path: &str,
         before: &[u8],
         wanted: &[u8],
-        settings: HookSettings,
     ) -> Step<Option<(Simulated, CallRewrite)>> {
-        let HostEdit::Replace { quotes, fields, .. } = &call.edit else { return Ok(None) };
+        let HostEdit::Replace { quotes, fields, .. } = &self.call.edit else { return Ok(None) };
         let [quote] = quotes.as_slice() else { return Ok(None) };
-        let (host, habit) = (self.event.host, self.event.host.habit());
+        let (host, habit) = (self.guard.event.host, self.guard.event.host.habit());
         let Some(exact) = rewrite::quote(before, wanted, habit) else {
             if matches!(habit, TextHabit::Unknown | TextHabit::Lossy) {
                 return Ok(None);
             }
             let own = self.own_edit(path, before, wanted);
-            return self.deny(
-                settings,
-                format_args!(
-                    "the quoted text is not in {path} exactly as sent, and the edit tool of {} cannot change these lines \
-                     without changing others.\n{own}",
-                    host.name()
-                ),
-            );
+            return self.deny(format_args!(
+                "the quoted text is not in {path} exactly as sent, and the edit tool of {} cannot change these lines \
+                 without changing others.\n{own}",
+                host.name()
+            ));
         };
-        let Some(mut input) = fields.and_then(|fields| fields.with_quote(&call.input, &exact)) else {
+        let Some(mut input) = fields.and_then(|fields| fields.with_quote(&self.call.input, &exact)) else {
             let exact = json!({"old": exact.old, "new": exact.new});
-            return self.deny(
-                settings,
-                format_args!("the quoted text is not in {path} exactly as sent. These texts work:\n{exact}"),
-            );
+            return self.deny(format_args!(
+                "the quoted text is not in {path} exactly as sent. These texts work:\n{exact}"
+            ));
         };
         if quote.matches == QuoteMatches::Every {
             // The quote now has all places in one.
@@ -236,13 +207,10 @@ impl EventGuard<'_> {
         }
         let input = Value::Object(input);
         if !host.accepts_rewrite() {
-            return self.deny(
-                settings,
-                format_args!(
-                    "the quoted text is not in {path} exactly as sent. This call works:\n{} {input}",
-                    call.tool
-                ),
-            );
+            return self.deny(format_args!(
+                "the quoted text is not in {path} exactly as sent. This call works:\n{} {input}",
+                self.call.tool
+            ));
         }
         let context = format!(
             "lockgate: the quoted text was not in {path} exactly as sent, and one place matches it. The edit was made \
@@ -252,27 +220,26 @@ impl EventGuard<'_> {
         Ok(Some((made, CallRewrite { input, context })))
     }
 
+    fn absolute(&self, path: &str) -> String {
+        self.guard.absolute(&self.call.edit, path)
+    }
+
     /// Denies the call, or warns of it where a denial would end the task.
-    fn deny<T>(&self, settings: HookSettings, reason: impl fmt::Display) -> Step<T> {
-        Err(Stop::Answer(HookDecision::Deny(format!("{} {reason}", self.denied(settings).head()))))
+    fn deny<T>(&self, reason: impl fmt::Display) -> Step<T> {
+        Err(Stop::Answer(HookDecision::Deny(format!("{} {reason}", self.guard.denied(self.settings).head()))))
     }
 
     /// Describes a call of lockgate's own tool that turns one text into the other, or else the next step.
     fn own_edit(&self, path: &str, before: &[u8], wanted: &[u8]) -> String {
         rewrite::quote(before, wanted, TextHabit::Unknown)
-            .and_then(|own| self.own_call(&texts::quote_arguments(path, &own.old, &own.new)))
+            .and_then(|own| self.guard.own_call(&texts::quote_arguments(path, &own.old, &own.new)))
             .unwrap_or_else(|| texts::smaller_parts(path))
     }
 
     /// Simulates the quotes of several files. If the quotes of one do not fit, the files are judged after the call.
-    fn simulate_quotes(
-        &self,
-        call: &HostCall,
-        quotes: &[FileQuote],
-        files: Vec<(String, HostFile)>,
-    ) -> CallPlan {
+    fn simulate_quotes(&self, quotes: &[FileQuote], files: Vec<(String, HostFile)>) -> CallPlan {
         let named = quotes.iter().map(|FileQuote { paths, quote }| {
-            let paths: Vec<String> = paths.iter().map(|path| self.absolute(&call.edit, path)).collect();
+            let paths: Vec<String> = paths.iter().map(|path| self.absolute(path)).collect();
             (paths, quote)
         });
         let named: Vec<(Vec<String>, &QuotedReplacement)> = named.collect();
@@ -280,25 +247,20 @@ impl EventGuard<'_> {
             let own = named.iter().filter(|(paths, _)| paths.contains(&path));
             let own: Vec<QuotedReplacement> = own.map(|(_, quote)| (*quote).clone()).collect();
             let before = file.bytes.as_deref().filter(|_| !own.is_empty());
-            let change = match before.map(|before| simulate::replace(before, &own, self.event.host.habit())) {
-                Some(Simulation::Made(made)) => DraftChange::Made(made),
-                Some(Simulation::Missing | Simulation::Several(_) | Simulation::Unknown) | None => {
-                    DraftChange::Unknown
-                }
-            };
+            let change =
+                match before.map(|before| simulate::replace(before, &own, self.guard.event.host.habit())) {
+                    Some(Simulation::Made(made)) => DraftChange::Made(made),
+                    Some(Simulation::Missing | Simulation::Several(_) | Simulation::Unknown) | None => {
+                        DraftChange::Unknown
+                    }
+                };
             HostDraft { path, file, change }
         };
         CallPlan { drafts: files.into_iter().map(draft).collect(), rewrite: None }
     }
 
     /// Simulates a patch, file by file.
-    fn simulate_patch(
-        &self,
-        call: &HostCall,
-        patch: &Patch,
-        files: Vec<(String, HostFile)>,
-        settings: HookSettings,
-    ) -> Step<CallPlan> {
+    fn simulate_patch(&self, patch: &Patch, files: Vec<(String, HostFile)>) -> Step<CallPlan> {
         let mut drafts: Vec<HostDraft> = files
             .into_iter()
             .map(|(path, file)| HostDraft { path, file, change: DraftChange::Unknown })
@@ -306,43 +268,37 @@ impl EventGuard<'_> {
         let mut other = patch.clone();
         let mut helped = Vec::new();
         for part in &mut other.files {
-            let path = self.absolute(&call.edit, &part.path);
+            let path = self.absolute(&part.path);
             // Two changes of one file are not simulated, and what is not simulated is not judged.
-            if patch.paths().into_iter().filter(|name| self.absolute(&call.edit, name) == path).count() > 1 {
-                return self.deny(
-                    settings,
-                    format_args!(
-                        "it changes {} more than once. Put all changes of that file into one section of the patch, and send \
-                         it again.",
-                        part.path
-                    ),
-                );
+            if patch.paths().into_iter().filter(|name| self.absolute(name) == path).count() > 1 {
+                return self.deny(format_args!(
+                    "it changes {} more than once. Put all changes of that file into one section of the patch, and send \
+                     it again.",
+                    part.path
+                ));
             }
             let Some(draft) = drafts.iter().find(|draft| draft.path == path) else {
                 // The text of a file in no project, or in another one, is not read here.
                 if let Some(to) = part.change.move_to()
-                    && drafts.iter().any(|draft| draft.path == self.absolute(&call.edit, to))
+                    && drafts.iter().any(|draft| draft.path == self.absolute(to))
                 {
-                    return self.deny(
-                        settings,
-                        format_args!(
-                            "it moves {} from outside of the project to {to}, and what it would write there cannot be \
-                             judged. Send a patch that adds {to} with its text, and one that deletes the other file.",
-                            part.path
-                        ),
-                    );
+                    return self.deny(format_args!(
+                        "it moves {} from outside of the project to {to}, and what it would write there cannot be \
+                         judged. Send a patch that adds {to} with its text, and one that deletes the other file.",
+                        part.path
+                    ));
                 }
                 continue;
             };
             let before = draft.file.bytes.as_deref();
-            let change = self.simulate_part(part, &path, before, settings, &mut helped)?;
+            let change = self.simulate_part(part, &path, before, &mut helped)?;
             match part.change.move_to() {
                 None => set(&mut drafts, &path, change),
                 Some(to) => {
                     if let DraftChange::Made(made) = change
                         && let Ok(text) = String::from_utf8(made.faithful)
                     {
-                        set(&mut drafts, &self.absolute(&call.edit, to), DraftChange::Written(text));
+                        set(&mut drafts, &self.absolute(to), DraftChange::Written(text));
                         set(&mut drafts, &path, DraftChange::Removed);
                     }
                 }
@@ -351,14 +307,11 @@ impl EventGuard<'_> {
         if helped.is_empty() {
             return Ok(CallPlan { drafts, rewrite: None });
         }
-        let Some(input) = with_patch(&call.input, &call.edit, &other.to_string()) else {
-            return self.deny(
-                settings,
-                format_args!(
-                    "lines of the patch are not in {} exactly as sent. This patch works:\n{other}",
-                    helped.join(", ")
-                ),
-            );
+        let Some(input) = with_patch(&self.call.input, &self.call.edit, &other.to_string()) else {
+            return self.deny(format_args!(
+                "lines of the patch are not in {} exactly as sent. This patch works:\n{other}",
+                helped.join(", ")
+            ));
         };
         let context = format!(
             "lockgate: lines of the patch were not in {} exactly as sent, and one place matches them. The patch was applied \
@@ -374,7 +327,6 @@ impl EventGuard<'_> {
         part: &mut FilePatch,
         path: &str,
         before: Option<&[u8]>,
-        settings: HookSettings,
         helped: &mut Vec<String>,
     ) -> Step<DraftChange> {
         let (chunks, before) = match (&mut part.change, before) {
@@ -386,17 +338,14 @@ impl EventGuard<'_> {
         let wanted = match simulate::update(before, chunks) {
             // Codex would take the first blank line.
             Simulation::Made(_) | Simulation::Missing | Simulation::Several(_)
-                if settings.drift == DriftedQuote::Rewrite && is_blank(chunks) =>
+                if self.settings.drift == DriftedQuote::Rewrite && is_blank(chunks) =>
             {
-                return self.deny(
-                    settings,
-                    format_args!(
-                        "a chunk of the patch for {path} quotes nothing but blank lines, so its place is not known. Add lines \
-                         of context."
-                    ),
-                );
+                return self.deny(format_args!(
+                    "a chunk of the patch for {path} quotes nothing but blank lines, so its place is not known. Add lines \
+                     of context."
+                ));
             }
-            Simulation::Made(made) if made.is_at_risk() && settings.drift == DriftedQuote::Rewrite => {
+            Simulation::Made(made) if made.is_at_risk() && self.settings.drift == DriftedQuote::Rewrite => {
                 match rewrite::chunks(before, &made.faithful) {
                     Some(_) => made.faithful,
                     None => return Ok(DraftChange::Made(made)),
@@ -404,7 +353,7 @@ impl EventGuard<'_> {
             }
             Simulation::Made(made) => return Ok(DraftChange::Made(made)),
             Simulation::Unknown => return Ok(DraftChange::Unknown),
-            Simulation::Missing | Simulation::Several(_) if settings.drift == DriftedQuote::Keep => {
+            Simulation::Missing | Simulation::Several(_) if self.settings.drift == DriftedQuote::Keep => {
                 return Ok(DraftChange::Unknown);
             }
             Simulation::Missing | Simulation::Several(_) => match locate::chunks(path, before, chunks) {
@@ -423,42 +372,33 @@ impl EventGuard<'_> {
             }
             None => {
                 let own = self.own_edit(path, before, &wanted);
-                self.deny(
-                    settings,
-                    format_args!(
-                        "lines of the patch are not in {path} exactly as sent, and apply_patch cannot change these lines \
-                         without changing others.\n{own}"
-                    ),
-                )
+                self.deny(format_args!(
+                    "lines of the patch are not in {path} exactly as sent, and apply_patch cannot change these lines \
+                     without changing others.\n{own}"
+                ))
             }
         }
     }
 
     /// Denies or reports an edit whose tool would change bytes outside of it. Where a smaller quote avoids that, the
     /// call is rewritten.
-    pub(super) fn check_bytes(
-        &self,
-        call: &HostCall,
-        plan: &mut CallPlan,
-        settings: HookSettings,
-        notes: &mut Vec<String>,
-    ) -> Step<()> {
-        let by_tools = match self.tools {
+    pub(super) fn check_bytes(&self, plan: &mut CallPlan, notes: &mut Vec<String>) -> Step<()> {
+        let by_tools = match self.guard.tools {
             OwnTools::Server => BytesAtRisk::Deny,
             OwnTools::CommandLine => BytesAtRisk::Report,
         };
-        let host = self.event.host;
+        let host = self.guard.event.host;
         for draft in &mut plan.drafts {
             let Some(before) = draft.file.bytes.as_deref() else { continue };
             let (written, arguments) = match &draft.change {
                 DraftChange::Made(made) if made.is_at_risk() => {
-                    if let Some(rewrite) = self.smaller_quote(call, before, &made.faithful, settings) {
+                    if let Some(rewrite) = self.smaller_quote(before, &made.faithful) {
                         plan.rewrite = Some(rewrite);
                         let faithful = made.faithful.clone();
                         draft.change = DraftChange::Made(Simulated { faithful, written: None });
                         continue;
                     }
-                    let arguments = keeping_call(&draft.file.path, before, &made.faithful, &call.edit);
+                    let arguments = keeping_call(&draft.file.path, before, &made.faithful, &self.call.edit);
                     (made.expected(), arguments)
                 }
                 // The model cannot have read such a file as it is.
@@ -471,11 +411,12 @@ impl EventGuard<'_> {
                 | DraftChange::Removed
                 | DraftChange::Unknown => continue,
             };
-            let own = arguments.and_then(|arguments| self.own_call(&arguments));
+            let own = arguments.and_then(|arguments| self.guard.own_call(&arguments));
             let describe = |own, state| texts::at_risk(host, &draft.file.path, before, written, own, state);
-            match settings.bytes.unwrap_or(by_tools) {
+            match self.settings.bytes.unwrap_or(by_tools) {
                 BytesAtRisk::Deny => {
-                    return Err(Stop::Answer(HookDecision::Deny(describe(own, self.denied(settings)))));
+                    let state = self.guard.denied(self.settings);
+                    return Err(Stop::Answer(HookDecision::Deny(describe(own, state))));
                 }
                 BytesAtRisk::Report => notes.push(describe(None, EditState::Made)),
             }
@@ -484,23 +425,17 @@ impl EventGuard<'_> {
     }
 
     /// Returns arguments with a quote of fewer lines, with which the tool keeps all other bytes.
-    fn smaller_quote(
-        &self,
-        call: &HostCall,
-        before: &[u8],
-        wanted: &[u8],
-        settings: HookSettings,
-    ) -> Option<CallRewrite> {
-        let HostEdit::Replace { fields: Some(fields), quotes, .. } = &call.edit else { return None };
-        let host = self.event.host;
-        let is_possible = settings.drift == DriftedQuote::Rewrite
+    fn smaller_quote(&self, before: &[u8], wanted: &[u8]) -> Option<CallRewrite> {
+        let HostEdit::Replace { fields: Some(fields), quotes, .. } = &self.call.edit else { return None };
+        let host = self.guard.event.host;
+        let is_possible = self.settings.drift == DriftedQuote::Rewrite
             && host.accepts_rewrite()
             && quotes.iter().all(|quote| quote.matches == QuoteMatches::Only);
         if !is_possible {
             return None;
         }
         let exact = rewrite::quote(before, wanted, host.habit())?;
-        let input = Value::Object(fields.with_quote(&call.input, &exact)?);
+        let input = Value::Object(fields.with_quote(&self.call.input, &exact)?);
         let context = "lockgate: the call was made with a quote of fewer lines, because the edit tool would have changed the line \
                        ends of the others."
             .to_owned();

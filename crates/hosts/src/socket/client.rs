@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{MAX_LINE, Question, ServerMessage};
 use crate::answer::HookReply;
-use lockgate_policy::HookSettings;
+use lockgate_policy::{ClineAnswer, HookSettings, OnFailure};
 
 /// The time in which the server must confirm that it has the event.
 const ACCEPT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -39,7 +39,12 @@ pub fn ask(
     loop {
         match next()? {
             ServerMessage::Accepted => {}
-            ServerMessage::Settings(settings) => on_settings(settings),
+            ServerMessage::Settings { deadline, fail_closed, cline_cancel } => on_settings(HookSettings {
+                deadline,
+                fail: if fail_closed { OnFailure::Closed } else { OnFailure::Open },
+                cline: if cline_cancel { ClineAnswer::Cancel } else { ClineAnswer::Warn },
+                ..HookSettings::default()
+            }),
             ServerMessage::Reply(reply) => return Some(reply),
         }
     }

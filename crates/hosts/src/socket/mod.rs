@@ -17,6 +17,7 @@ pub use server::serve;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::answer::HookReply;
@@ -27,14 +28,14 @@ use lockgate_policy::{ClineAnswer, HookSettings, OnFailure};
 /// The version of lockgate, which both ends must share.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The number of this conversation, which both ends must share.
-const PROTOCOL: u64 = 1;
+const PROTOCOL: u64 = 2;
 /// The most bytes of a line.
 const MAX_LINE: u64 = 1 << 20;
 /// The largest payload, in bytes.
 pub const MAX_PAYLOAD: u64 = 64 << 20;
 
 /// What the server needs beside the payload.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
     /// The real path of the root.
     pub root: PathBuf,
@@ -51,12 +52,13 @@ pub struct Question {
 }
 
 /// A message of the server.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum ServerMessage {
     /// The server works on the event.
     Accepted,
-    /// The settings of the policy.
-    Settings(HookSettings),
+    /// The settings of the policy that the command needs for its own deadline.
+    Settings { deadline: Duration, fail_closed: bool, cline_cancel: bool },
     /// The reply for the host.
     Reply(HookReply),
 }
@@ -64,91 +66,39 @@ enum ServerMessage {
 impl Question {
     /// Writes the line; `None` if a path is not UTF-8.
     fn to_line(&self, length: usize) -> Option<String> {
-        let value = json!({
-            "protocol": PROTOCOL,
-            "version": VERSION,
-            "root": self.root.to_str()?,
-            "folder": self.folder.to_str()?,
-            "host": self.host.map(Host::name),
-            "has_server": self.tools == OwnTools::Server,
-            "claims": self.claims,
-            "elapsed_ms": u64::try_from(self.elapsed.as_millis()).ok()?,
-            "length": length,
-        });
-        Some(format!("{value}\n"))
+        let question = serde_json::to_value(self).ok()?;
+        let line =
+            json!({ "protocol": PROTOCOL, "version": VERSION, "length": length, "question": question });
+        Some(format!("{line}\n"))
     }
 
     /// Reads the line, and the length of the payload; `None` for anything that this version does not write.
     fn from_line(line: &[u8]) -> Option<(Question, u64)> {
-        let value: Value = serde_json::from_slice(line).ok()?;
+        let mut value: Value = serde_json::from_slice(line).ok()?;
         if value.get("protocol")?.as_u64()? != PROTOCOL || value.get("version")?.as_str()? != VERSION {
             return None;
         }
-        let path = |name: &str| {
-            let path = PathBuf::from(value.get(name)?.as_str()?);
-            path.is_absolute().then_some(path)
-        };
-        let host = match value.get("host")? {
-            Value::Null => None,
-            name => Some(Host::from_name(name.as_str()?)?),
-        };
-        let tools = match value.get("has_server")?.as_bool()? {
-            true => OwnTools::Server,
-            false => OwnTools::CommandLine,
-        };
-        let claims = value.get("claims")?.as_array()?.iter().map(Value::as_bool).collect::<Option<_>>()?;
-        let elapsed = Duration::from_millis(value.get("elapsed_ms")?.as_u64()?);
         let length = value.get("length")?.as_u64().filter(|length| *length <= MAX_PAYLOAD)?;
-        let (root, folder) = (path("root")?, path("folder")?);
-        Some((Question { root, folder, host, tools, claims, elapsed }, length))
+        let question: Question = serde_json::from_value(value.get_mut("question")?.take()).ok()?;
+        (question.root.is_absolute() && question.folder.is_absolute()).then_some((question, length))
     }
 }
 
 impl ServerMessage {
+    fn settings(settings: HookSettings) -> ServerMessage {
+        ServerMessage::Settings {
+            deadline: settings.deadline,
+            fail_closed: settings.fail == OnFailure::Closed,
+            cline_cancel: settings.cline == ClineAnswer::Cancel,
+        }
+    }
+
     fn to_line(&self) -> String {
-        let value = match self {
-            ServerMessage::Accepted => json!({ "accepted": true }),
-            ServerMessage::Settings(settings) => json!({ "settings": {
-                "deadline_ms": u64::try_from(settings.deadline.as_millis()).unwrap_or(u64::MAX),
-                "fail_closed": settings.fail == OnFailure::Closed,
-                "cline_cancel": settings.cline == ClineAnswer::Cancel,
-            }}),
-            ServerMessage::Reply(HookReply { output, error, exit }) => {
-                json!({ "reply": { "output": output, "error": error, "exit": exit } })
-            }
-        };
-        format!("{value}\n")
+        format!("{}\n", json!(self))
     }
 
     fn from_line(line: &str) -> Option<ServerMessage> {
-        let value: Value = serde_json::from_str(line).ok()?;
-        if value.get("accepted").is_some() {
-            return Some(ServerMessage::Accepted);
-        }
-        if let Some(settings) = value.get("settings") {
-            let fail =
-                if settings.get("fail_closed")?.as_bool()? { OnFailure::Closed } else { OnFailure::Open };
-            let cline = if settings.get("cline_cancel")?.as_bool()? {
-                ClineAnswer::Cancel
-            } else {
-                ClineAnswer::Warn
-            };
-            let deadline = Duration::from_millis(settings.get("deadline_ms")?.as_u64()?);
-            return Some(ServerMessage::Settings(HookSettings {
-                fail,
-                cline,
-                deadline,
-                ..HookSettings::default()
-            }));
-        }
-        let reply = value.get("reply")?;
-        let error = match reply.get("error")? {
-            Value::Null => None,
-            text => Some(text.as_str()?.to_owned()),
-        };
-        let exit = u8::try_from(reply.get("exit")?.as_u64()?).ok()?;
-        let output = Some(reply.get("output")?.clone()).filter(|output| !output.is_null());
-        Some(ServerMessage::Reply(HookReply { output, error, exit }))
+        serde_json::from_str(line).ok()
     }
 }
 
@@ -170,10 +120,10 @@ mod tests {
         assert_eq!(line.lines().count(), 1);
         assert_eq!(Question::from_line(line.as_bytes()), Some((question.clone(), 9)));
         for (from, to) in [
-            ("\"protocol\":1", "\"protocol\":2"),
+            ("\"protocol\":2", "\"protocol\":1"),
             (VERSION, "0.0.1"),
             ("\"/p/q\"", "\"p/q\""),
-            ("\"codex\"", "\"emacs\""),
+            ("\"Codex\"", "\"Emacs\""),
             ("\"length\":9", "\"length\":67108865"),
             ("\"length\":9", "\"length\":-1"),
             ("[true,false]", "[1]"),
@@ -192,7 +142,7 @@ mod tests {
         let silent = HookReply::default();
         for message in [
             ServerMessage::Accepted,
-            ServerMessage::Settings(settings),
+            ServerMessage::settings(settings),
             ServerMessage::Reply(reply),
             ServerMessage::Reply(silent),
         ] {
@@ -200,8 +150,14 @@ mod tests {
             assert_eq!(line.lines().count(), 1, "{line}");
             assert_eq!(ServerMessage::from_line(&line), Some(message));
         }
-        for line in ["", "{}", "[]", "{\"reply\":{}}", "{\"reply\":{\"output\":null,\"error\":7,\"exit\":0}}"]
-        {
+        for line in [
+            "",
+            "{}",
+            "[]",
+            "{\"accepted\":true}",
+            "{\"reply\":{}}",
+            "{\"reply\":{\"output\":null,\"error\":7,\"exit\":0}}",
+        ] {
             assert_eq!(ServerMessage::from_line(line), None, "{line}");
         }
     }

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{MAX_LINE, Question, ServerMessage};
 use crate::answer::{self, HookReply};
-use crate::event::{self, Event, Moment, Payload};
+use crate::event::{self, Event, Payload};
 use crate::guard::EventGuard;
 use lockgate_checks::Watch;
 use lockgate_engine::{StateSocket, Workspace, is_equal_peer};
@@ -97,7 +97,7 @@ async fn answer(
     let mut is_waiting = true;
     loop {
         let message = tokio::select! {
-            Some(settings) = settings.recv() => ServerMessage::Settings(settings),
+            Some(settings) = settings.recv() => ServerMessage::settings(settings),
             // A hook says nothing more: it ended, or it is none.
             _ = &mut ended, if is_waiting => {
                 is_waiting = false;
@@ -151,10 +151,7 @@ async fn judge(
         started,
         on_settings,
     };
-    let guarded = match event.moment {
-        Moment::Before => guard.before().await,
-        Moment::After | Moment::AfterFailure => guard.after().await,
-    };
+    let guarded = guard.answer().await;
     // Its answer would be that of a server that ends, or of a hook that is gone.
     (!watch.cancelled()).then(|| answer::reply(&event, guarded))
 }

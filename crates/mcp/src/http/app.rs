@@ -144,13 +144,10 @@ impl HttpApp {
         guard::check_encoding(&parts.headers)?;
         let permit = (tools.request()?, self.answers.token());
         let body = body::read(body, self.limits.body, self.limits.body_timeout).await?;
-        let id = match body::parse_kind(&body).await? {
-            BodyKind::Initialize(id) => {
-                tools.check_sessions().await?;
-                Some(id)
-            }
-            BodyKind::Request(id) => Some(id),
-            BodyKind::Message => None,
+        let (id, _beginning) = match body::parse_kind(&body).await? {
+            BodyKind::Initialize(id) => (Some(id), Some(tools.begin_session().await?)),
+            BodyKind::Request(id) => (Some(id), None),
+            BodyKind::Message => (None, None),
             BodyKind::UnknownNotification => {
                 let mut answer = Response::new(Body::empty());
                 *answer.status_mut() = StatusCode::ACCEPTED;

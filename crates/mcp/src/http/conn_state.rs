@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -20,6 +21,8 @@ const LEAST_TICK: Duration = Duration::from_millis(20);
 pub(super) struct ConnState {
     state: Mutex<ConnActivity>,
     limits: ServerLimits,
+    /// Notified when the connection may have become idle.
+    changed: Arc<Notify>,
     /// Cancelled to free the slot for another connection.
     pub(super) ended: CancellationToken,
 }
@@ -29,6 +32,8 @@ struct ConnActivity {
     phase: ConnPhase,
     /// Start of the time in which the client has not read.
     blocked_since: Option<Instant>,
+    /// Set while the end of an answer may not be written yet.
+    has_unsent: bool,
     /// Set when an unread body may still arrive.
     has_unread: bool,
 }
@@ -47,10 +52,14 @@ enum ConnPhase {
 pub(super) struct BusyGuard(Arc<ConnState>);
 
 impl ConnState {
-    pub(super) fn new(limits: ServerLimits) -> ConnState {
-        let state =
-            ConnActivity { phase: ConnPhase::Idle(Instant::now()), blocked_since: None, has_unread: false };
-        ConnState { state: Mutex::new(state), limits, ended: CancellationToken::new() }
+    pub(super) fn new(limits: ServerLimits, changed: Arc<Notify>) -> ConnState {
+        let state = ConnActivity {
+            phase: ConnPhase::Idle(Instant::now()),
+            blocked_since: None,
+            has_unsent: false,
+            has_unread: false,
+        };
+        ConnState { state: Mutex::new(state), limits, changed, ended: CancellationToken::new() }
     }
 
     pub(super) fn received(&self) {
@@ -63,6 +72,13 @@ impl ConnState {
     /// Records a write that the client accepted.
     pub(super) fn sent(&self) {
         self.state.lock().blocked_since = None;
+    }
+
+    /// Records that everything was written.
+    pub(super) fn flushed(&self) {
+        if std::mem::take(&mut self.state.lock().has_unsent) {
+            self.changed.notify_waiters();
+        }
     }
 
     /// Records a write that the client does not accept yet.
@@ -86,12 +102,14 @@ impl ConnState {
         BusyGuard(Arc::clone(self))
     }
 
-    /// Returns the time since which no complete request has arrived; `None` while a request is handled or its answer sent.
+    /// Returns the time since which no complete request has arrived; `None` while a request is handled or its answer
+    /// written.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         match *self.state.lock() {
             ConnActivity {
                 phase: ConnPhase::Idle(since) | ConnPhase::Head(since),
                 blocked_since: None,
+                has_unsent: false,
                 ..
             } => Some(since),
             ConnActivity { phase: ConnPhase::Idle(_) | ConnPhase::Head(_) | ConnPhase::Busy, .. } => None,
@@ -125,7 +143,10 @@ impl ConnState {
 
 impl Drop for BusyGuard {
     fn drop(&mut self) {
-        self.0.state.lock().phase = ConnPhase::Idle(Instant::now());
+        let mut state = self.0.state.lock();
+        state.phase = ConnPhase::Idle(Instant::now());
+        // The body ends before its last bytes are written.
+        state.has_unsent = true;
     }
 }
 
@@ -135,12 +156,13 @@ mod tests {
 
     fn new_state() -> Arc<ConnState> {
         let seconds = Duration::from_secs;
-        Arc::new(ConnState::new(ServerLimits {
+        let limits = ServerLimits {
             idle: seconds(90),
             headers_timeout: seconds(10),
             read_timeout: seconds(30),
             ..ServerLimits::default()
-        }))
+        };
+        Arc::new(ConnState::new(limits, Arc::default()))
     }
 
     /// Returns the seconds until a connection is overdue.
@@ -166,6 +188,8 @@ mod tests {
         drop(request);
         assert_eq!((left(&busy), busy.idle_since()), (Some(30), None), "nor its end");
         busy.sent();
+        assert_eq!((left(&busy), busy.idle_since()), (Some(90), None), "a part of it");
+        busy.flushed();
         assert_eq!(left(&busy), Some(90), "idle again");
         assert!(busy.idle_since().is_some());
     }
@@ -174,7 +198,7 @@ mod tests {
     async fn a_connection_is_overdue_although_its_phase_changed() {
         let short = Duration::from_millis(50);
         let bounds = ServerLimits { headers_timeout: short, read_timeout: short, ..ServerLimits::default() };
-        let state = Arc::new(ConnState::new(bounds));
+        let state = Arc::new(ConnState::new(bounds, Arc::default()));
         let other = Arc::clone(&state);
         let watch = tokio::spawn(async move { other.overdue().await });
         tokio::time::sleep(short * 3).await;

@@ -22,7 +22,8 @@ pub(super) struct Connections {
     limits: ServerLimits,
     max: usize,
     open: Mutex<OpenConnections>,
-    changed: Notify,
+    /// Notified when a connection may have become idle, and when one was closed.
+    changed: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
@@ -47,7 +48,7 @@ impl Connections {
         if most < bounds.connections {
             tracing::warn!("limited to {most} connections: the limit of open files (ulimit -n) is low");
         }
-        Arc::new(Connections { limits: bounds, max: most, open: Mutex::default(), changed: Notify::new() })
+        Arc::new(Connections { limits: bounds, max: most, open: Mutex::default(), changed: Arc::default() })
     }
 
     /// Returns the number of connections.
@@ -55,6 +56,7 @@ impl Connections {
         self.open.lock().states.len()
     }
 
+    /// Waits for a free slot, or for a connection that is idle and makes room.
     pub(super) async fn acquire(self: &Arc<Self>) -> ConnectionSlot {
         loop {
             let changed = self.changed.notified();
@@ -86,7 +88,8 @@ impl Connections {
             }
         }
         open.last += 1;
-        let (number, state) = (open.last, Arc::new(ConnState::new(self.limits)));
+        let state = Arc::new(ConnState::new(self.limits, Arc::clone(&self.changed)));
+        let number = open.last;
         open.states.insert(number, Arc::clone(&state));
         Some(ConnectionSlot { state, number, connections: Arc::clone(self) })
     }
@@ -139,5 +142,30 @@ mod tests {
         assert!(timeout(Duration::from_secs(20), connections.acquire()).await.is_ok());
         places.clear();
         timeout(Duration::from_secs(20), connections.wait_closed()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn where_all_are_busy_the_first_that_becomes_idle_makes_room() {
+        let connections = connections();
+        let mut places = Vec::new();
+        for _ in 0..16 {
+            let place = connections.acquire().await;
+            places.push((place.state.begin_request(), place));
+        }
+        let acquire = |seconds| timeout(Duration::from_secs_f32(seconds), connections.acquire());
+        let (request, idle) = places.pop().unwrap();
+        drop(request);
+        assert!(acquire(0.05).await.is_err(), "the end of the answer is not written");
+        let (next, ()) = tokio::join!(acquire(20.0), async { idle.state.flushed() });
+        let next = next.unwrap();
+        let _busy = next.state.begin_request();
+        assert!(idle.state.ended.is_cancelled());
+        let (request, unread) = places.pop().unwrap();
+        unread.state.blocked();
+        drop(request);
+        unread.state.sent();
+        assert!(acquire(0.05).await.is_err(), "the client has read a part of the answer");
+        let (last, ()) = tokio::join!(acquire(20.0), async { unread.state.flushed() });
+        assert!(last.is_ok() && unread.state.ended.is_cancelled());
     }
 }

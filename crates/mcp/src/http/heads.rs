@@ -292,7 +292,7 @@ mod tests {
                 Ok::<_, Infallible>(answer)
             }
         });
-        let state = Arc::new(ConnState::new(ServerLimits::default()));
+        let state = Arc::new(ConnState::new(ServerLimits::default(), Arc::default()));
         let server = tokio::spawn(async move {
             let builder = Builder::new();
             if is_guarded {

@@ -12,7 +12,7 @@ use rmcp::model::RequestId;
 use rmcp::transport::common::http_header::HEADER_SESSION_ID;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Mutex, MutexGuard, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::rejection::HttpRejection;
@@ -37,6 +37,8 @@ pub(super) struct TokenServer {
     sessions: Arc<LocalSessionManager>,
     in_flight: RequestsInFlight,
     most_sessions: usize,
+    /// Held while a session begins.
+    beginning: Mutex<()>,
     requests: Arc<Semaphore>,
     streams: Arc<Semaphore>,
 }
@@ -94,6 +96,7 @@ impl TokenServer {
             sessions,
             in_flight: RequestsInFlight::default(),
             most_sessions: common.limits.sessions,
+            beginning: Mutex::default(),
             requests: Arc::new(Semaphore::new(common.limits.requests)),
             streams: Arc::new(Semaphore::new(common.limits.sessions)),
         }
@@ -109,10 +112,11 @@ impl TokenServer {
         acquire(&self.streams, "open streams for this token")
     }
 
-    /// Rejects a session above the limit.
-    pub(super) async fn check_sessions(&self) -> Result<(), HttpRejection> {
+    /// Rejects a session above the limit. No other session begins until the guard is dropped.
+    pub(super) async fn begin_session(&self) -> Result<MutexGuard<'_, ()>, HttpRejection> {
+        let guard = self.beginning.lock().await;
         if self.sessions.sessions.read().await.len() < self.most_sessions {
-            return Ok(());
+            return Ok(guard);
         }
         let message = "too many sessions for this token: end one, or use a client of 2026-07-28";
         Err(HttpRejection::busy(StatusCode::SERVICE_UNAVAILABLE, "sessions", message))

@@ -12,7 +12,7 @@ use tokio::task::{JoinError, spawn_blocking};
 use super::ask::{AskOutcome, Inquiry, ModelCode, Prompt, ReturnedInput, VerifiedInput};
 use super::call_context::{CallContext, Caller, Context};
 use super::options::{Structured, TEXT_CLIENTS};
-use super::outcome::{Rendering, ToolOutcome, execute, parse_request};
+use super::outcome::{Executor, Rendering, ToolOutcome, parse_request};
 use crate::answer::{self, Answer, CallOffers, Forms, Purpose, ResponseOptions, ToolCall};
 use crate::tools::{Effect, Tool, ToolRequest, UnwrittenEdit};
 use lockgate_checks::sanitize;
@@ -80,7 +80,8 @@ async fn handle(
     let author = Author { confirmation_id: agreed, ..author(tool, &call_context.caller, &context) };
     match with_code(request, model_code, &inquiry, &call_context).await {
         AskOutcome::Answered((request, model_code)) => {
-            execute_confirmed(request, model_code, author, &options, &inquiry, &call_context, &context).await
+            let executor = Executor { call_context: &call_context, context: &context };
+            execute_confirmed(request, model_code, author, &options, &inquiry, &executor).await
         }
         AskOutcome::InputRequired(later) => (*later).into(),
         AskOutcome::Failed(error) => {
@@ -166,13 +167,12 @@ async fn execute_confirmed(
     mut author: Author,
     options: &ResponseOptions,
     inquiry: &Inquiry,
-    call_context: &CallContext,
-    context: &Context,
+    executor: &Executor<'_>,
 ) -> CallToolResponse {
     for _ in 0..MAX_CONFIRMATIONS {
         let again = inquiry.reaches_a_person().then(|| request.clone());
         let ToolOutcome { options: wanted, question, reply, rendering } =
-            execute(request.with_author(&author), options.clone(), call_context, context).await;
+            executor.execute(request.with_author(&author), options.clone()).await;
         let Some(question) = question else { return render(wanted, reply, rendering).await.into() };
         match (inquiry.ask_person(&question, model_code.as_ref()).await, again) {
             (AskOutcome::Answered(()), Some(again)) => {

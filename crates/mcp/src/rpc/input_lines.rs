@@ -14,8 +14,8 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum InputLine {
-    /// A line without its end, and its probable id.
-    Line(Vec<u8>, Option<RequestId>),
+    /// A line without its end.
+    Line(Vec<u8>),
     /// A line above the limit, which was discarded, and its probable id.
     TooLong(Option<RequestId>),
 }
@@ -36,7 +36,7 @@ impl<R: AsyncRead + Unpin> InputLines<R> {
     pub(super) async fn next(&mut self) -> io::Result<Option<InputLine>> {
         let mut line = Vec::new();
         let mut length = 0_usize;
-        let mut envelope = IdScanner::default();
+        let mut scanner = IdScanner::default();
         loop {
             let piece = self.input.fill_buf().await?;
             let ended = piece.is_empty();
@@ -44,11 +44,9 @@ impl<R: AsyncRead + Unpin> InputLines<R> {
             let (text, _) = piece.split_at(newline.unwrap_or(piece.len()));
             let used = text.len() + usize::from(newline.is_some());
             length += text.len();
-            envelope.feed(text);
-            if length <= self.limit {
-                line.extend_from_slice(text);
-            } else {
-                line = Vec::new();
+            line.extend_from_slice(text);
+            if length > self.limit {
+                scanner.feed(&std::mem::take(&mut line));
             }
             self.input.consume(used);
             if ended && length == 0 {
@@ -56,11 +54,10 @@ impl<R: AsyncRead + Unpin> InputLines<R> {
             }
             if ended || newline.is_some() {
                 if length > self.limit {
-                    return Ok(Some(InputLine::TooLong(envelope.take())));
+                    return Ok(Some(InputLine::TooLong(scanner.take())));
                 }
-                let id = envelope.take();
                 if !line.trim_ascii().is_empty() {
-                    return Ok(Some(InputLine::Line(line, id)));
+                    return Ok(Some(InputLine::Line(line)));
                 }
                 (line, length) = (Vec::new(), 0);
             }
@@ -82,7 +79,7 @@ mod tests {
     }
 
     fn line(text: &str) -> InputLine {
-        InputLine::Line(text.as_bytes().to_vec(), None)
+        InputLine::Line(text.as_bytes().to_vec())
     }
 
     #[tokio::test]
@@ -100,11 +97,7 @@ mod tests {
             [InputLine::TooLong(Some(RequestId::Number(5))), line("b")]
         );
         let fits = frames(long.as_bytes(), long.len()).await;
-        assert!(
-            matches!(fits.as_slice(), [InputLine::Line(_, Some(_)), InputLine::Line(..)]),
-            "{}",
-            fits.len()
-        );
+        assert!(matches!(fits.as_slice(), [InputLine::Line(_), InputLine::Line(_)]), "{}", fits.len());
     }
 
     #[tokio::test]

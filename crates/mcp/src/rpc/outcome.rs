@@ -67,37 +67,120 @@ fn is_short(arguments: &JsonObject) -> bool {
     arguments.values().map(long).sum::<usize>() < SHORT
 }
 
-pub(super) async fn execute(
-    call: ToolRequest,
-    options: ResponseOptions,
-    call_context: &CallContext,
-    context: &Context,
-) -> ToolOutcome {
-    match call {
-        ToolRequest::Edit(call) => edit(*call, options, call_context, context).await,
-        ToolRequest::Unwritten(unwritten_edit) => {
-            let options = merge_options(options, unwritten_edit.options);
-            rejected(Error::new(Code::CodeBlockRequired, "there is no code_block"), options)
-        }
-        ToolRequest::Batch(all) => edit_all(*all, options, call_context, context).await,
-        ToolRequest::Revert(request) => revert(request, options, call_context, context).await,
-        ToolRequest::Read(call) => read(call, options, call_context, context).await,
-    }
+/// Executes the requests of one call.
+pub(super) struct Executor<'a> {
+    pub(super) call_context: &'a CallContext,
+    pub(super) context: &'a Context,
 }
 
-async fn read(
-    call: Arc<dyn ReadCall>,
-    options: ResponseOptions,
-    call_context: &CallContext,
-    context: &Context,
-) -> ToolOutcome {
-    let reply =
-        watched(call_context, context, call_failed, |workspace, watch| call.run(workspace, watch)).await;
-    match reply.map_err(|error| options.profile.rename_error_field(error)) {
-        Ok(ReadReply { size, render }) => {
-            ToolOutcome { options, question: None, reply: render, rendering: Rendering::of_size(size) }
+impl Executor<'_> {
+    pub(super) async fn execute(&self, call: ToolRequest, options: ResponseOptions) -> ToolOutcome {
+        match call {
+            ToolRequest::Edit(call) => self.edit(*call, options).await,
+            ToolRequest::Unwritten(unwritten_edit) => {
+                let options = merge_options(options, unwritten_edit.options);
+                rejected(Error::new(Code::CodeBlockRequired, "there is no code_block"), options)
+            }
+            ToolRequest::Batch(all) => self.edit_all(*all, options).await,
+            ToolRequest::Revert(request) => self.revert(request, options).await,
+            ToolRequest::Read(call) => self.read(call, options).await,
         }
-        Err(error) => rejected(error, options),
+    }
+
+    async fn read(&self, call: Arc<dyn ReadCall>, options: ResponseOptions) -> ToolOutcome {
+        let reply = self.watched(call_failed, |workspace, watch| call.run(workspace, watch)).await;
+        match reply.map_err(|error| options.profile.rename_error_field(error)) {
+            Ok(ReadReply { size, render }) => {
+                ToolOutcome { options, question: None, reply: render, rendering: Rendering::of_size(size) }
+            }
+            Err(error) => rejected(error, options),
+        }
+    }
+
+    async fn edit(&self, call: tools::EditCall, options: ResponseOptions) -> ToolOutcome {
+        let tools::EditCall { request, options: wanted } = call;
+        let options = merge_options(options, wanted);
+        let mut edited =
+            self.write(|workspace, watch| async move { workspace.edit(request, watch).await }).await;
+        self.call_context.metrics.edited(edited.as_ref().map(std::slice::from_ref));
+        let question = take_confirmation(&mut edited);
+        let edited = edited.map_err(|error| options.profile.rename_error_field(error));
+        let rendering = Rendering::of_size(edited.as_ref().ok().map(|report| report.size()));
+        ToolOutcome {
+            options,
+            question,
+            reply: Box::new(move |options| answer::render(&edited, options)),
+            rendering,
+        }
+    }
+
+    async fn edit_all(&self, all: BatchCall, options: ResponseOptions) -> ToolOutcome {
+        let BatchCall { requests, paths, options: wanted } = all;
+        let ResponseOptions { forms, offers, shown_notes, .. } = options;
+        let options = ResponseOptions { forms, offers, shown_notes, ..wanted };
+        let mut edited =
+            self.write(|workspace, watch| async move { workspace.edit_all(requests, watch).await }).await;
+        self.call_context.metrics.edited(edited.as_deref());
+        let question = take_confirmation(&mut edited);
+        ToolOutcome {
+            options,
+            question,
+            reply: Box::new(move |options| answer::batch(&edited, &paths, options)),
+            rendering: Rendering::Blocking,
+        }
+    }
+
+    /// Undoes or redoes an edit.
+    async fn revert(&self, revert: UndoRequest, options: ResponseOptions) -> ToolOutcome {
+        let reverted =
+            self.write(|workspace, watch| async move { Ok(revert::revert(&workspace, revert, watch).await) });
+        match reverted.await {
+            Ok((mut reports, reverted)) => {
+                self.call_context.metrics.edited(reports.as_deref());
+                let question = take_confirmation(&mut reports);
+                let reply = Box::new(move |options: &ResponseOptions| {
+                    answer::render_revert(&reports, &reverted, options)
+                });
+                ToolOutcome { options, question, reply, rendering: Rendering::Blocking }
+            }
+            Err(error) => {
+                self.call_context.metrics.edited(Err(&error));
+                rejected(error, options)
+            }
+        }
+    }
+
+    /// Runs an operation that may write.
+    async fn write<T, F>(&self, operation: impl FnOnce(Arc<Workspace>, Watch) -> F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        self.watched(|error| call_failed(error).with_unknown_disk(), operation).await
+    }
+
+    /// Runs an operation with a watch until it is done; `stopped` makes the error if it stops before it has a result.
+    async fn watched<T, F>(
+        &self,
+        stopped: impl FnOnce(&JoinError) -> Error,
+        operation: impl FnOnce(Arc<Workspace>, Watch) -> F,
+    ) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let Executor { call_context, context } = self;
+        let ended = context.ct.child_token();
+        let (watch, progress) = watch(context, ended.clone());
+        let watch = watch.with_stop(call_context.stop.clone());
+        // A separate task: this one answers even if it panics.
+        let operation =
+            tokio::spawn(operation(Arc::clone(&call_context.workspace), call_context.metrics.timing(watch)));
+        let (result, ()) = tokio::select! {
+            both = async { tokio::join!(operation, progress.send_all()) } => both,
+            never = cancel_after_stop(ended, call_context.stop.clone()) => match never {},
+        };
+        result.unwrap_or_else(|error| Err(stopped(&error)))
     }
 }
 
@@ -113,121 +196,9 @@ fn merge_options(options: ResponseOptions, wanted: ResponseOptions) -> ResponseO
     ResponseOptions { forms, path, entity, offers, shown_notes, ..wanted }
 }
 
-async fn edit(
-    call: tools::EditCall,
-    options: ResponseOptions,
-    call_context: &CallContext,
-    context: &Context,
-) -> ToolOutcome {
-    let tools::EditCall { request, options: wanted } = call;
-    let options = merge_options(options, wanted);
-    let mut edited =
-        write(call_context, context, |workspace, watch| async move { workspace.edit(request, watch).await })
-            .await;
-    call_context.metrics.edited(edited.as_ref().map(std::slice::from_ref));
-    let question = take_confirmation(&mut edited);
-    let edited = edited.map_err(|error| options.profile.rename_error_field(error));
-    let rendering = Rendering::of_size(edited.as_ref().ok().map(|report| report.size()));
-    ToolOutcome {
-        options,
-        question,
-        reply: Box::new(move |options| answer::render(&edited, options)),
-        rendering,
-    }
-}
-
-async fn edit_all(
-    all: BatchCall,
-    options: ResponseOptions,
-    call_context: &CallContext,
-    context: &Context,
-) -> ToolOutcome {
-    let BatchCall { requests, paths, options: wanted } = all;
-    let ResponseOptions { forms, offers, shown_notes, .. } = options;
-    let options = ResponseOptions { forms, offers, shown_notes, ..wanted };
-    let mut edited =
-        write(
-            call_context,
-            context,
-            |workspace, watch| async move { workspace.edit_all(requests, watch).await },
-        )
-        .await;
-    call_context.metrics.edited(edited.as_deref());
-    let question = take_confirmation(&mut edited);
-    ToolOutcome {
-        options,
-        question,
-        reply: Box::new(move |options| answer::batch(&edited, &paths, options)),
-        rendering: Rendering::Blocking,
-    }
-}
-
-/// Undoes or redoes an edit.
-async fn revert(
-    revert: UndoRequest,
-    options: ResponseOptions,
-    call_context: &CallContext,
-    context: &Context,
-) -> ToolOutcome {
-    let reverted = write(call_context, context, |workspace, watch| async move {
-        Ok(revert::revert(&workspace, revert, watch).await)
-    });
-    match reverted.await {
-        Ok((mut reports, reverted)) => {
-            call_context.metrics.edited(reports.as_deref());
-            let question = take_confirmation(&mut reports);
-            let reply = Box::new(move |options: &ResponseOptions| {
-                answer::render_revert(&reports, &reverted, options)
-            });
-            ToolOutcome { options, question, reply, rendering: Rendering::Blocking }
-        }
-        Err(error) => {
-            call_context.metrics.edited(Err(&error));
-            rejected(error, options)
-        }
-    }
-}
-
 /// Returns the question for a person that the call needs first.
 fn take_confirmation<T>(result: &mut Result<T, Error>) -> Option<Box<Confirmation>> {
     result.as_mut().err()?.question.take()
-}
-
-/// Runs an operation that may write.
-async fn write<T, F>(
-    call_context: &CallContext,
-    context: &Context,
-    operation: impl FnOnce(Arc<Workspace>, Watch) -> F,
-) -> Result<T, Error>
-where
-    T: Send + 'static,
-    F: Future<Output = Result<T, Error>> + Send + 'static,
-{
-    watched(call_context, context, |error| call_failed(error).with_unknown_disk(), operation).await
-}
-
-/// Runs an operation with a watch until it is done; `stopped` makes the error if it stops before it has a result.
-async fn watched<T, F>(
-    call_context: &CallContext,
-    context: &Context,
-    stopped: impl FnOnce(&JoinError) -> Error,
-    operation: impl FnOnce(Arc<Workspace>, Watch) -> F,
-) -> Result<T, Error>
-where
-    T: Send + 'static,
-    F: Future<Output = Result<T, Error>> + Send + 'static,
-{
-    let ended = context.ct.child_token();
-    let (watch, progress) = watch(context, ended.clone());
-    let watch = watch.with_stop(call_context.stop.clone());
-    // A separate task: this one answers even if it panics.
-    let operation =
-        tokio::spawn(operation(Arc::clone(&call_context.workspace), call_context.metrics.timing(watch)));
-    let (result, ()) = tokio::select! {
-        both = async { tokio::join!(operation, progress.send_all()) } => both,
-        never = cancel_after_stop(ended, call_context.stop.clone()) => match never {},
-    };
-    result.unwrap_or_else(|error| Err(stopped(&error)))
 }
 
 /// Time for a call to finish after the server is stopped; most edits are written within it.

@@ -61,10 +61,10 @@ impl MessageReader {
         let mut frames = InputLines::new(input, MAX_MESSAGE_BYTES);
         loop {
             let outcome = match frames.next().await {
-                Ok(Some(InputLine::Line(line, id))) if line.len() < LARGE_MESSAGE_BYTES => {
-                    self.pass(parse(&line, id)).await
+                Ok(Some(InputLine::Line(line))) if line.len() < LARGE_MESSAGE_BYTES => {
+                    self.pass(parse_message(&line)).await
                 }
-                Ok(Some(InputLine::Line(line, id))) => self.parse_large(line, id).await,
+                Ok(Some(InputLine::Line(line))) => self.parse_large(line).await,
                 Ok(Some(InputLine::TooLong(id))) => self.pass(too_long(id)).await,
                 Ok(None) => return,
                 Err(error) => {
@@ -115,11 +115,11 @@ impl MessageReader {
     }
 
     /// Parses one large message while reading continues.
-    async fn parse_large(&self, line: Vec<u8>, id: Option<RequestId>) -> Option<()> {
+    async fn parse_large(&self, line: Vec<u8>) -> Option<()> {
         let alone = Arc::clone(&self.large).acquire_owned().await.ok()?;
         let reader = self.clone();
         tokio::spawn(async move {
-            let parsed = tokio::task::spawn_blocking(move || parse(&line, id)).await;
+            let parsed = tokio::task::spawn_blocking(move || parse_message(&line)).await;
             let outcome = match parsed {
                 Ok(ParsedMessage::Message(message)) => reader.deliver(message).await,
                 Ok(parsed @ (ParsedMessage::Invalid(..) | ParsedMessage::UnknownNotification)) => {
@@ -136,27 +136,23 @@ impl MessageReader {
     }
 }
 
-pub(crate) fn parse_message(message: &[u8]) -> ParsedMessage {
-    let mut envelope = IdScanner::default();
-    envelope.feed(message);
-    parse(message, envelope.take())
-}
-
-fn parse(line: &[u8], id: Option<RequestId>) -> ParsedMessage {
+pub(crate) fn parse_message(line: &[u8]) -> ParsedMessage {
     let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
     let error = match serde_json::from_slice(line) {
         Ok(message) => return ParsedMessage::Message(Box::new(message)),
         Err(error) => error,
     };
     tracing::debug!(%error, "a message was not understood");
-    match error.classify() {
-        Category::Data if is_notification(line) => ParsedMessage::UnknownNotification,
-        Category::Data => ParsedMessage::Invalid(ErrorData::invalid_request(invalid(line, &error), None), id),
-        Category::Syntax | Category::Eof | Category::Io => ParsedMessage::Invalid(
-            ErrorData::parse_error(format!("the message is not JSON: {error}"), None),
-            id,
-        ),
-    }
+    let error = match error.classify() {
+        Category::Data if is_notification(line) => return ParsedMessage::UnknownNotification,
+        Category::Data => ErrorData::invalid_request(invalid(line, &error), None),
+        Category::Syntax | Category::Eof | Category::Io => {
+            ErrorData::parse_error(format!("the message is not JSON: {error}"), None)
+        }
+    };
+    let mut scanner = IdScanner::default();
+    scanner.feed(line);
+    ParsedMessage::Invalid(error, scanner.take())
 }
 
 /// True if a message has a method and no `id`; the id `null` is one, too.
@@ -176,4 +172,17 @@ fn too_long(id: Option<RequestId>) -> ParsedMessage {
     let message =
         format!("the message is longer than {MAX_MESSAGE_BYTES} bytes and was not read; nothing was written");
     ParsedMessage::Invalid(ErrorData::invalid_request(message, None), id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_invalid_message_is_answered_with_its_id_even_after_a_byte_order_mark() {
+        for mark in ["", "\u{feff}"] {
+            let parsed = parse_message(format!("{mark}{{\"id\":7").as_bytes());
+            assert!(matches!(parsed, ParsedMessage::Invalid(_, Some(RequestId::Number(7)))), "{mark:?}");
+        }
+    }
 }

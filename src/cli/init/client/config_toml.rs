@@ -7,27 +7,15 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 use toml_edit::{Document, Item, TableLike};
 
-use super::merge::{ExistingObject, MergeError, MergeResult};
+use super::addition::NAME;
+use super::merge::{ExistingObject, MergeError, MergeResult, position};
 
-/// The place of a server: the table of all servers, and its name.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ServerTable<'a> {
-    pub(super) key: &'a str,
-    pub(super) name: &'a str,
-}
-
-/// Adds the server to a text.
-pub(super) fn merge(
-    text: &str,
-    place: ServerTable<'_>,
-    fields: &Map<String, Value>,
-) -> Result<MergeResult, MergeError> {
+/// Adds the server to the table `key` of a text.
+pub(super) fn merge(text: &str, key: &str, fields: &Map<String, Value>) -> Result<MergeResult, MergeError> {
     let document = parse(text)?;
-    let Some(servers) = document.get(place.key) else { return append(text, place, fields) };
-    let Some(server) = table(text, servers, place.key)?.get(place.name) else {
-        return append(text, place, fields);
-    };
-    let server = table(text, server, place.name)?;
+    let Some(servers) = document.get(key) else { return append(text, key, fields) };
+    let Some(server) = table(text, servers, key)?.get(NAME) else { return append(text, key, fields) };
+    let server = table(text, server, NAME)?;
     let mut splices: Vec<(Range<usize>, String)> = Vec::new();
     for (name, value) in fields {
         let existing = server.get(name);
@@ -35,7 +23,7 @@ pub(super) fn merge(
             continue;
         }
         let span = existing.and_then(Item::span).ok_or_else(|| MergeError {
-            problem: format!("the server `{}` has no `{name}`", place.name),
+            problem: format!("the server `{NAME}` has no `{name}`"),
             at: (1, 1),
         })?;
         splices.push((span, toml_value(value)));
@@ -52,55 +40,51 @@ pub(super) fn merge(
 }
 
 /// Returns the server of a text; `None` if the text has none.
-pub(super) fn find(text: &str, place: ServerTable<'_>) -> Result<Option<ExistingObject>, MergeError> {
+pub(super) fn find(text: &str, key: &str) -> Result<Option<ExistingObject>, MergeError> {
     let document = parse(text)?;
-    let servers = document.get(place.key).and_then(Item::as_table_like);
-    let Some(server) = servers.and_then(|servers| servers.get(place.name)) else { return Ok(None) };
-    let fields = table_value(table(text, server, place.name)?);
+    let servers = document.get(key).and_then(Item::as_table_like);
+    let Some(server) = servers.and_then(|servers| servers.get(NAME)) else { return Ok(None) };
+    let fields = table_value(table(text, server, NAME)?);
     let at = position(text, server.span().map_or(0, |span| span.start));
     Ok(Some(ExistingObject { fields, at }))
 }
 
 /// Removes the server with its subtables; `None` if the text has none.
-pub(super) fn remove(text: &str, place: ServerTable<'_>) -> Result<Option<String>, MergeError> {
+pub(super) fn remove(text: &str, key: &str) -> Result<Option<String>, MergeError> {
     let document = parse(text)?;
-    let Some(servers) = document.get(place.key).and_then(Item::as_table_like) else { return Ok(None) };
-    if servers.get(place.name).is_none() {
+    let Some(servers) = document.get(key).and_then(Item::as_table_like) else { return Ok(None) };
+    if servers.get(NAME).is_none() {
         return Ok(None);
     }
     let mut wanted = table_value(document.as_table());
-    if let Some(servers) = wanted.get_mut(place.key).and_then(Value::as_object_mut) {
-        servers.shift_remove(place.name);
+    if let Some(servers) = wanted.get_mut(key).and_then(Value::as_object_mut) {
+        servers.shift_remove(NAME);
     }
     let mut values = Vec::new();
     collect_values(document.as_item(), &mut values);
     values.sort_by_key(|span| span.start);
-    let without = cut_tables(text, &format!("{}.{}", place.key, place.name), &values);
+    let without = cut_tables(text, &format!("{key}.{NAME}"), &values);
     let mut found = table_value(parse(&without)?.as_table());
     for value in [&mut wanted, &mut found] {
-        if value.get(place.key).and_then(Value::as_object).is_some_and(Map::is_empty) {
-            value.shift_remove(place.key);
+        if value.get(key).and_then(Value::as_object).is_some_and(Map::is_empty) {
+            value.shift_remove(key);
         }
     }
     if wanted == found {
         return Ok(Some(without));
     }
-    let problem = format!("the server `{}` is not a table of its own", place.name);
+    let problem = format!("the server `{NAME}` is not a table of its own");
     Err(MergeError { problem, at: (1, 1) })
 }
 
-fn append(
-    text: &str,
-    place: ServerTable<'_>,
-    fields: &Map<String, Value>,
-) -> Result<MergeResult, MergeError> {
+fn append(text: &str, key: &str, fields: &Map<String, Value>) -> Result<MergeResult, MergeError> {
     let first = text.split_inclusive('\n').next().unwrap_or_default();
     let line_end = if first.ends_with("\r\n") { "\r\n" } else { "\n" };
     let open = if text.is_empty() || text.ends_with('\n') { "" } else { line_end };
     let gap = if text.is_empty() { "" } else { line_end };
     let lines: String =
         fields.iter().map(|(name, value)| format!("{name} = {}{line_end}", toml_value(value))).collect();
-    let new = format!("{text}{open}{gap}[{}.{}]{line_end}{lines}", place.key, place.name);
+    let new = format!("{text}{open}{gap}[{key}.{NAME}]{line_end}{lines}");
     parse(&new)?;
     Ok(MergeResult::Added(new))
 }
@@ -157,13 +141,6 @@ fn table<'d>(text: &str, item: &'d Item, name: &str) -> Result<&'d dyn TableLike
     })
 }
 
-/// Returns the line and column of an offset, from 1.
-fn position(text: &str, at: usize) -> (usize, usize) {
-    let before = text.get(..at).unwrap_or(text);
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    (before.matches('\n').count() + 1, line.chars().count() + 1)
-}
-
 /// Formats a text, or a list of texts.
 fn toml_value(value: &Value) -> String {
     match value {
@@ -208,7 +185,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const PLACE: ServerTable<'static> = ServerTable { key: "mcp_servers", name: "lockgate" };
+    const KEY: &str = "mcp_servers";
 
     fn fields() -> Map<String, Value> {
         let Value::Object(fields) = json!({"command": "lockgate", "args": ["serve", "--root", "."]}) else {
@@ -218,7 +195,7 @@ mod tests {
     }
 
     fn merged(text: &str) -> Result<MergeResult, MergeError> {
-        merge(text, PLACE, &fields())
+        merge(text, KEY, &fields())
     }
 
     #[test]
@@ -239,14 +216,14 @@ mod tests {
             let Ok(MergeResult::Added(after)) = merged(before) else { panic!("{before}") };
             assert!(after.starts_with(before) && after.replace('\r', "").ends_with(TABLE), "{after}");
             assert_eq!(merged(&after), Ok(MergeResult::Unchanged));
-            assert_eq!(remove(&after, PLACE), Ok(Some(before.to_owned())));
+            assert_eq!(remove(&after, KEY), Ok(Some(before.to_owned())));
         }
-        assert_eq!(remove("[mcp_servers]\n", PLACE), Ok(None));
+        assert_eq!(remove("[mcp_servers]\n", KEY), Ok(None));
         // A table below another name stays.
         let Ok(MergeResult::Added(after)) = merged("a = 1\n") else { panic!() };
         let more =
             format!("{after}\n[mcp_servers.lockgate.env]\nA = \"b\"\n\n[mcp_servers.lockgate2]\nx = 1\n");
-        assert_eq!(remove(&more, PLACE), Ok(Some("a = 1\n\n[mcp_servers.lockgate2]\nx = 1\n".to_owned())));
+        assert_eq!(remove(&more, KEY), Ok(Some("a = 1\n\n[mcp_servers.lockgate2]\nx = 1\n".to_owned())));
     }
 
     #[test]
@@ -259,23 +236,23 @@ mod tests {
             "\n\n",
         ] {
             let text = format!("{after}{later}");
-            assert_eq!(remove(&text, PLACE), Ok(Some(format!("{before}{later}"))), "{text}");
+            assert_eq!(remove(&text, KEY), Ok(Some(format!("{before}{later}"))), "{text}");
         }
         let commented = after.replace("\nargs", "\n# mine\nargs");
-        assert_eq!(remove(&commented, PLACE), Ok(Some(format!("{before}# mine\n"))));
+        assert_eq!(remove(&commented, KEY), Ok(Some(format!("{before}# mine\n"))));
         // Lines within a value are a part of it.
         let lines = after.replace("\"serve\", ", "\n[\"serve\"],\n\n# all\n");
-        assert_eq!(remove(&lines, PLACE), Ok(Some(before.to_owned())));
+        assert_eq!(remove(&lines, KEY), Ok(Some(before.to_owned())));
     }
 
     #[test]
     fn a_server_is_found_with_its_place() {
         let other = "a = 1\n[mcp_servers.lockgate]\ncommand = 'x'\nenv = { A = 'b' }\n";
-        let found = find(other, PLACE).unwrap().unwrap();
+        let found = find(other, KEY).unwrap().unwrap();
         assert_eq!(Value::Object(found.fields), json!({"command": "x", "env": {"A": "b"}}));
         assert_eq!(found.at, (2, 1));
-        assert_eq!(find("[mcp_servers.other]\n", PLACE), Ok(None));
-        assert!(find("[mcp_servers]\nlockgate = 1\n", PLACE).is_err());
+        assert_eq!(find("[mcp_servers.other]\n", KEY), Ok(None));
+        assert!(find("[mcp_servers]\nlockgate = 1\n", KEY).is_err());
     }
 
     #[test]
@@ -297,6 +274,6 @@ mod tests {
             assert_eq!(merged(text).map_err(|error| error.at), Err(at), "{text}");
         }
         // A server within an inline table is not cut out of it.
-        assert!(remove("mcp_servers = { lockgate = { command = 'a' } }\n", PLACE).is_err());
+        assert!(remove("mcp_servers = { lockgate = { command = 'a' } }\n", KEY).is_err());
     }
 }

@@ -9,9 +9,10 @@ use jsonc_parser::{CollectOptions, parse_to_ast};
 use serde_json::Value;
 
 use super::destination::first_existing;
-use super::hooks::{self, HookContent};
+use super::hooks;
 use super::kinds::{Client, FilePath, HookFormat};
 use super::merge::{self, Owner};
+use super::wanted::Content;
 use super::{Addition, NAME, Scope};
 use lockgate_checks::read_regular_file;
 use lockgate_hosts::host::Host;
@@ -66,7 +67,9 @@ pub(in crate::cli) fn user_hook_files() -> Vec<PathBuf> {
 pub(in crate::cli) fn configured_hooks(root: &Path, only: Option<Host>) -> Vec<ConfiguredHook> {
     let mut found = Vec::new();
     for client in Client::value_variants() {
-        let Some(host) = client.host().filter(|host| only.is_none_or(|only| only == *host)) else { continue };
+        let Some(host) = client.kind().host.filter(|host| only.is_none_or(|only| only == *host)) else {
+            continue;
+        };
         for scope in [Scope::Project, Scope::User] {
             let Some(file) = file(root, client.file(Addition::Hooks, scope)) else { continue };
             let format = client.kind().hooks;
@@ -92,15 +95,12 @@ fn file(root: &Path, path: FilePath) -> Option<PathBuf> {
 }
 
 fn in_file(file: &Path, format: HookFormat) -> Vec<(HookStart, u64)> {
-    match (format, hooks::content(format)) {
-        (HookFormat::Plugin, HookContent::Files(files)) => {
-            let expected = files.first().map(|file| file.text.as_str());
-            own_file(file, expected).into_iter().map(|start| (start, hooks::TIMEOUT.into())).collect()
+    match (format, hooks::contents(format).as_slice()) {
+        (HookFormat::Plugin, [(_, Content::Own { text, .. })]) => {
+            own_file(file, text).into_iter().map(|start| (start, hooks::TIMEOUT.into())).collect()
         }
-        (HookFormat::Programs(_), HookContent::Files(files)) => {
-            let Some(before) = files.first() else { return Vec::new() };
-            let start = own_file(&file.join(before.name), Some(&before.text));
-            start.into_iter().map(|start| (start, NO_TIMEOUT)).collect()
+        (HookFormat::Programs(_), [(name, Content::Own { text, .. }), ..]) => {
+            own_file(&file.join(name), text).into_iter().map(|start| (start, NO_TIMEOUT)).collect()
         }
         (format, _) => {
             let Some(event) = format.first_event() else { return Vec::new() };
@@ -110,12 +110,9 @@ fn in_file(file: &Path, format: HookFormat) -> Vec<(HookStart, u64)> {
 }
 
 /// Returns how a file of lockgate's own starts it; `None` if there is no such file.
-fn own_file(file: &Path, expected: Option<&str>) -> Option<HookStart> {
-    let text = read(file)?;
-    Some(match expected {
-        Some(expected) if expected == text => HookStart::Known,
-        _ => HookStart::Other("a file that `lockgate init` did not write".to_owned()),
-    })
+fn own_file(file: &Path, expected: &str) -> Option<HookStart> {
+    let other = || HookStart::Other("a file that `lockgate init` did not write".to_owned());
+    read(file).map(|text| if text == expected { HookStart::Known } else { other() })
 }
 
 fn read(file: &Path) -> Option<String> {

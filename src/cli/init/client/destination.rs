@@ -17,17 +17,12 @@ use lockgate_engine::{OwnFile, OwnWrite, Workspace};
 use lockgate_error::{Code, Error};
 
 /// The folder of a configuration, and the path of its file.
-pub(super) struct Destination<'a> {
+pub(super) struct Destination {
     /// Missing if the folder does not exist and need not be created.
-    workspace: Option<Opened<'a>>,
+    workspace: Option<Arc<Workspace>>,
     path: String,
     /// The path for messages: relative to the project, else absolute.
     pub(super) shown: String,
-}
-
-enum Opened<'a> {
-    Project(&'a Workspace),
-    User(Arc<Workspace>),
 }
 
 /// A file of a configuration, as it was read.
@@ -40,16 +35,16 @@ pub(super) struct ConfigFile {
     records: Vec<(Addition, ChangeRecord)>,
 }
 
-impl Destination<'_> {
-    pub(super) fn open<'a>(
-        project: &'a Workspace,
+impl Destination {
+    pub(super) fn open(
+        project: &Arc<Workspace>,
         path: FilePath,
         call: &ClientCall<'_>,
-    ) -> Result<Destination<'a>, Error> {
+    ) -> Result<Destination, Error> {
         match path {
             FilePath::Project(names) => {
                 let path = first_existing(names, |name| project.exists(name));
-                Ok(Destination { workspace: Some(Opened::Project(project)), shown: path.clone(), path })
+                Ok(Destination { workspace: Some(Arc::clone(project)), shown: path.clone(), path })
             }
             FilePath::User(file) => {
                 let folder = file.folder()?;
@@ -58,40 +53,30 @@ impl Destination<'_> {
                 if call.writing == WriteMode::Write && call.change != Change::Remove {
                     create(&folder)?;
                 }
-                let workspace = match folder.is_dir() {
-                    true => Some(Opened::User(Workspace::open(&[folder])?)),
-                    false => None,
-                };
+                let workspace = if folder.is_dir() { Some(Workspace::open(&[folder])?) } else { None };
                 Ok(Destination { workspace, path, shown })
             }
             FilePath::None(next) => Err(Error::new(Code::InvalidInput, "there is no such file").hint(next)),
         }
     }
 
-    fn workspace(&self) -> Option<&Workspace> {
-        match self.workspace.as_ref()? {
-            Opened::Project(workspace) => Some(workspace),
-            Opened::User(workspace) => Some(workspace),
-        }
-    }
-
     /// Reads the file of that name; an empty name is the destination itself.
-    pub(super) fn file(&self, name: &'static str) -> Result<Option<ConfigFile>, Error> {
+    pub(super) fn file(&self, name: &'static str) -> Result<ConfigFile, Error> {
         let below = |path: &str| if name.is_empty() { path.to_owned() } else { format!("{path}/{name}") };
         let (path, shown) = (below(&self.path), below(&self.shown));
-        let own = self.workspace().map(|workspace| workspace.own_file(&path)).transpose()?;
+        let own = self.workspace.as_ref().map(|workspace| workspace.own_file(&path)).transpose()?;
         let record = |addition: Addition| {
-            let bytes = self.workspace()?.setup_record(&record_name(&path, addition))?;
+            let bytes = self.workspace.as_ref()?.setup_record(&record_name(&path, addition))?;
             Some((addition, serde_json::from_slice(&bytes).ok()?))
         };
         let records = [Addition::Server, Addition::Hooks, Addition::Exclusion].into_iter().filter_map(record);
         let records = records.collect();
-        Ok(Some(ConfigFile { name, path, shown, own, records }))
+        Ok(ConfigFile { name, path, shown, own, records })
     }
 
     /// Returns the number of folders above a file that do not exist.
     pub(super) fn missing_folders(&self, file: &ConfigFile) -> usize {
-        let Some(workspace) = self.workspace() else { return 0 };
+        let Some(workspace) = &self.workspace else { return 0 };
         let above = Path::new(&file.path).ancestors().skip(1).filter_map(Path::to_str);
         above.filter(|folder| !folder.is_empty() && !workspace.exists(folder)).count()
     }
@@ -102,7 +87,7 @@ impl Destination<'_> {
         planned: &[(ConfigFile, FileChange)],
         mode: impl Fn(&ConfigFile) -> Option<u32>,
     ) -> Result<(), Error> {
-        let Some(workspace) = self.workspace() else { return Ok(()) };
+        let Some(workspace) = &self.workspace else { return Ok(()) };
         let mut writes = Vec::new();
         for (file, change) in planned {
             let Some(own) = &file.own else { continue };
@@ -126,7 +111,7 @@ impl Destination<'_> {
         addition: Addition,
         record: Option<&ChangeRecord>,
     ) -> Result<(), Error> {
-        let Some(workspace) = self.workspace() else { return Ok(()) };
+        let Some(workspace) = &self.workspace else { return Ok(()) };
         let name = record_name(&file.path, addition);
         let to_json = |record: &ChangeRecord| {
             serde_json::to_vec(record).map_err(|error| Error::new(Code::Internal, error.to_string()))

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::addition::NAME;
 use super::kinds::{FlatField, HookEvent, HookFormat};
 use super::layout::TextLayout;
-use super::wanted::Wanted;
+use super::wanted::{Content, Contents, Wanted};
 
 /// The command of a hook.
 pub(super) const COMMAND: &str = "lockgate hook";
@@ -32,25 +32,8 @@ exec lockgate hook
 /// The permission bits of a program.
 const PROGRAM_MODE: u32 = 0o755;
 
-/// The hooks of a client, as parts of a configuration or as files.
-#[derive(Debug)]
-pub(super) enum HookContent {
-    /// Parts of a JSON configuration.
-    Parts(Vec<Wanted>),
-    /// Files of lockgate's own, by their names below the given path; an empty name is the path itself.
-    Files(Vec<OwnText>),
-}
-
-/// A file that only lockgate writes.
-#[derive(Debug)]
-pub(super) struct OwnText {
-    pub(super) name: &'static str,
-    pub(super) text: String,
-    /// The permission bits of a new file, if they differ from the default.
-    pub(super) mode: Option<u32>,
-}
-
-pub(super) fn content(format: HookFormat) -> HookContent {
+/// Returns the hooks of a client, as parts of a configuration or as files.
+pub(super) fn contents(format: HookFormat) -> Contents {
     match format {
         HookFormat::Groups(events) => groups(events, |_| ()),
         // Copilot reads the file as well, and blocks every edit where the program is not installed.
@@ -69,22 +52,25 @@ pub(super) fn content(format: HookFormat) -> HookContent {
                 ((*event).to_owned(), json!([{ "matcher": matcher.unwrap_or("*"), "hooks": [program] }]))
             };
             let fields = events.iter().map(group).collect();
-            HookContent::Parts(vec![Wanted::Object { path: vec![NAME], fields }])
+            parts(vec![Wanted::Object { path: vec![NAME], fields }])
         }
         HookFormat::Flat { events, field } => flat(events, field),
         HookFormat::OwnFile(events) => own_file(events),
         HookFormat::Plugin => file(PLUGIN.to_owned()),
         HookFormat::Programs(events) => {
-            let program =
-                |name: &&'static str| OwnText { name, text: PROGRAM.to_owned(), mode: Some(PROGRAM_MODE) };
-            HookContent::Files(events.iter().map(program).collect())
+            let program = || Content::Own { text: PROGRAM.to_owned(), mode: Some(PROGRAM_MODE) };
+            events.iter().map(|event| (*event, program())).collect()
         }
-        HookFormat::None(_) => HookContent::Files(Vec::new()),
+        HookFormat::None(_) => Vec::new(),
     }
 }
 
+fn parts(wanted: Vec<Wanted>) -> Contents {
+    vec![("", Content::Json(wanted))]
+}
+
 /// Returns a group for each event; `adapt` changes the entry of the program in it.
-fn groups(events: &[HookEvent], adapt: impl Fn(&mut Map<String, Value>)) -> HookContent {
+fn groups(events: &[HookEvent], adapt: impl Fn(&mut Map<String, Value>)) -> Contents {
     let group = |(event, matcher): &HookEvent| {
         let mut hook = Map::from_iter([
             ("type".to_owned(), json!("command")),
@@ -100,10 +86,10 @@ fn groups(events: &[HookEvent], adapt: impl Fn(&mut Map<String, Value>)) -> Hook
         };
         Wanted::Element { path: vec!["hooks", event], value: group }
     };
-    HookContent::Parts(events.iter().map(group).collect())
+    parts(events.iter().map(group).collect())
 }
 
-fn flat(events: &[HookEvent], field: FlatField) -> HookContent {
+fn flat(events: &[HookEvent], field: FlatField) -> Contents {
     let hook = |(event, matcher): &HookEvent| {
         let value = match (field, matcher) {
             (FlatField::Timeout, Some(matcher)) => {
@@ -116,10 +102,10 @@ fn flat(events: &[HookEvent], field: FlatField) -> HookContent {
     };
     let version = Wanted::Default { path: vec!["version"], value: json!(1) };
     let version = Some(version).filter(|_| field == FlatField::Timeout);
-    HookContent::Parts(version.into_iter().chain(events.iter().map(hook)).collect())
+    parts(version.into_iter().chain(events.iter().map(hook)).collect())
 }
 
-fn own_file(events: &[HookEvent]) -> HookContent {
+fn own_file(events: &[HookEvent]) -> Contents {
     let hook = |(event, _): &HookEvent| {
         let program = json!({ "type": "command", "bash": COMMAND_IF_INSTALLED, "timeoutSec": TIMEOUT });
         ((*event).to_owned(), json!([program]))
@@ -128,8 +114,8 @@ fn own_file(events: &[HookEvent]) -> HookContent {
     file(TextLayout::detect("").multi_line(&json!({ "version": 1, "hooks": hooks }), "") + "\n")
 }
 
-fn file(text: String) -> HookContent {
-    HookContent::Files(vec![OwnText { name: "", text, mode: None }])
+fn file(text: String) -> Contents {
+    vec![("", Content::Own { text, mode: None })]
 }
 
 /// Returns the next step after hooks were added.

@@ -43,7 +43,10 @@ pub(in crate::cli::init) enum Client {
 pub(super) struct ClientKind {
     /// Display name of the client.
     pub(super) name: &'static str,
+    /// The host whose events its hooks get; `None` if it has no hooks.
+    pub(super) host: Option<Host>,
     pub(super) server: ServerFormat,
+    hook_files: ScopedFiles,
     pub(super) hooks: HookFormat,
     pub(super) exclusion: Exclusion,
 }
@@ -57,6 +60,9 @@ pub(super) enum FilePath {
     /// The client has no such file; the text is the next step for a person.
     None(&'static str),
 }
+
+/// The file of a project, and the one of the user.
+type ScopedFiles = [FilePath; 2];
 
 /// A file in a configuration folder of the user.
 #[derive(Debug, Clone, Copy)]
@@ -72,8 +78,7 @@ pub(super) struct UserFile {
 /// The format of an entry for a server.
 #[derive(Debug)]
 pub(super) struct ServerFormat {
-    pub(super) project: FilePath,
-    pub(super) user: FilePath,
+    files: ScopedFiles,
     /// The property that contains the servers.
     pub(super) key: &'static str,
     /// The value that stands for the project's folder in a server's arguments.
@@ -144,12 +149,12 @@ pub(super) enum FlatField {
     ShowOutput,
 }
 
-/// How a client leaves out its own edit tools.
+/// How a client leaves out its own edit tools, in a configuration that it reads anyway.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Exclusion {
-    /// A list of the names of tools.
+    /// A list of the names of tools, in the file of the hooks.
     List(&'static [&'static str], &'static [&'static str]),
-    /// The path of a field, and the value that it gets.
+    /// The path of a field, and the value that it gets, in the file of the server.
     Value(&'static [&'static str], &'static str),
     /// It cannot; the text is the next step for a person.
     None(&'static str),
@@ -172,86 +177,40 @@ impl Client {
         }
     }
 
-    /// Returns the host whose events the client's hooks get; Zed has none.
-    pub(super) fn host(self) -> Option<Host> {
-        match self {
-            Client::Claude => Some(Host::ClaudeCode),
-            Client::Codex => Some(Host::Codex),
-            Client::Gemini => Some(Host::Gemini),
-            Client::Opencode => Some(Host::OpenCode),
-            Client::Copilot => Some(Host::Copilot),
-            Client::Vscode => Some(Host::VsCode),
-            Client::Cursor => Some(Host::Cursor),
-            Client::Cline => Some(Host::Cline),
-            Client::Windsurf => Some(Host::Windsurf),
-            Client::Antigravity => Some(Host::Antigravity),
-            Client::Zed => None,
-        }
-    }
-
     /// Returns the file that an addition changes, or the next step if there is none.
     pub(super) fn file(self, addition: Addition, scope: Scope) -> FilePath {
         let kind = self.kind();
-        match (addition, scope) {
-            (Addition::Server, Scope::Project) => kind.server.project,
-            (Addition::Server, Scope::User) => kind.server.user,
-            (Addition::Hooks, _) => self.hook_file(scope),
-            (Addition::Exclusion, _) => self.exclusion_file(scope),
-        }
-    }
-
-    fn hook_file(self, scope: Scope) -> FilePath {
-        let project = matches!(scope, Scope::Project);
-        let path = |project_path: &'static [&'static str], user: UserFile| {
-            if project { FilePath::Project(project_path) } else { FilePath::User(user) }
+        let [project, user] = match (addition, kind.exclusion) {
+            (Addition::Server, _) | (Addition::Exclusion, Exclusion::Value(..)) => kind.server.files,
+            (Addition::Hooks, _) | (Addition::Exclusion, Exclusion::List(..)) => kind.hook_files,
+            (Addition::Exclusion, Exclusion::None(why)) => return FilePath::None(why),
         };
-        match self {
-            Client::Claude => self.exclusion_file(scope),
-            Client::Codex => path(&[".codex/hooks.json"], codex_user(&["hooks.json"])),
-            Client::Gemini => path(&[".gemini/settings.json"], home(".gemini", &["settings.json"])),
-            Client::Opencode => {
-                path(&[".opencode/plugins/lockgate.js"], opencode_user(&["plugins/lockgate.js"]))
-            }
-            // VS Code reads the hooks of Copilot.
-            Client::Copilot | Client::Vscode => {
-                path(&[".github/hooks/lockgate.json"], home(".copilot", &["hooks/lockgate.json"]))
-            }
-            Client::Cursor => path(&[".cursor/hooks.json"], home(".cursor", &["hooks.json"])),
-            Client::Cline => path(&[".clinerules/hooks"], home("Documents/Cline", &["Hooks"])),
-            Client::Windsurf => path(&[".windsurf/hooks.json"], home(".codeium/windsurf", &["hooks.json"])),
-            Client::Antigravity => path(&[".agents/hooks.json"], home(".gemini/config", &["hooks.json"])),
-            Client::Zed => FilePath::None(ZED_HOOKS),
-        }
-    }
-
-    fn exclusion_file(self, scope: Scope) -> FilePath {
-        if let Exclusion::None(why) = self.kind().exclusion {
-            return FilePath::None(why);
-        }
-        match (self, scope) {
-            (Client::Claude, Scope::Project) => FilePath::Project(&[".claude/settings.json"]),
-            (Client::Claude, Scope::User) => FilePath::User(UserFile {
-                variable: Some(("CLAUDE_CONFIG_DIR", "")),
-                folder: ".claude",
-                names: &["settings.json"],
-            }),
-            (Client::Gemini, _) => self.hook_file(scope),
-            (_, Scope::Project) => OPENCODE.server.project,
-            (_, Scope::User) => OPENCODE.server.user,
+        match scope {
+            Scope::Project => project,
+            Scope::User => user,
         }
     }
 }
 
-const fn home(folder: &'static str, names: &'static [&'static str]) -> UserFile {
-    UserFile { variable: None, folder, names }
+const fn home(folder: &'static str, names: &'static [&'static str]) -> FilePath {
+    FilePath::User(UserFile { variable: None, folder, names })
 }
 
-const fn codex_user(names: &'static [&'static str]) -> UserFile {
-    UserFile { variable: Some(("CODEX_HOME", "")), folder: ".codex", names }
+/// A file of the user: below the folder that a variable names, or else below `folder`.
+const fn user_file(
+    variable: (&'static str, &'static str),
+    folder: &'static str,
+    names: &'static [&'static str],
+) -> FilePath {
+    FilePath::User(UserFile { variable: Some(variable), folder, names })
 }
 
-const fn opencode_user(names: &'static [&'static str]) -> UserFile {
-    UserFile { variable: Some(("XDG_CONFIG_HOME", "opencode")), folder: ".config/opencode", names }
+const fn codex_user(names: &'static [&'static str]) -> FilePath {
+    user_file(("CODEX_HOME", ""), ".codex", names)
+}
+
+const fn opencode_user(names: &'static [&'static str]) -> FilePath {
+    user_file(("XDG_CONFIG_HOME", "opencode"), ".config/opencode", names)
 }
 
 const ZED_HOOKS: &str =
@@ -260,20 +219,28 @@ const NO_EXCLUSION: &str = "it has no setting that leaves out its own edit tools
 
 const EDIT_TOOLS: &str = "Edit|Write|MultiEdit|NotebookEdit";
 const PATCH_TOOLS: &str = "apply_patch|Edit|Write|Bash";
+const CURSOR_TOOLS: &str = "Write|StrReplace|Edit|ApplyPatch|Delete";
 
 const CLAUDE: ClientKind = ClientKind {
     name: "Claude Code",
+    host: Some(Host::ClaudeCode),
     server: ServerFormat {
-        project: FilePath::Project(&[".mcp.json"]),
-        user: FilePath::None(
-            "run `claude mcp add --scope user lockgate -- lockgate serve`: Claude Code writes that file itself",
-        ),
+        files: [
+            FilePath::Project(&[".mcp.json"]),
+            FilePath::None(
+                "run `claude mcp add --scope user lockgate -- lockgate serve`: Claude Code writes that file itself",
+            ),
+        ],
         key: "mcpServers",
         root: ".",
         entry: EntryFormat::Plain,
         dialect: JsonDialect::Strict,
         next: "start `claude` in this folder and approve the server when it asks; `/mcp` shows it",
     },
+    hook_files: [
+        FilePath::Project(&[".claude/settings.json"]),
+        user_file(("CLAUDE_CONFIG_DIR", ""), ".claude", &["settings.json"]),
+    ],
     hooks: HookFormat::SharedGroups(&[
         ("PreToolUse", Some(EDIT_TOOLS)),
         ("PostToolUse", Some(EDIT_TOOLS)),
@@ -284,30 +251,32 @@ const CLAUDE: ClientKind = ClientKind {
 
 const CODEX: ClientKind = ClientKind {
     name: "Codex",
+    host: Some(Host::Codex),
     server: ServerFormat {
-        project: FilePath::Project(&[".codex/config.toml"]),
-        user: FilePath::User(codex_user(&["config.toml"])),
+        files: [FilePath::Project(&[".codex/config.toml"]), codex_user(&["config.toml"])],
         key: "mcp_servers",
         root: ".",
         entry: EntryFormat::Toml,
         dialect: JsonDialect::Strict,
         next: "start `codex` in this folder and trust the folder when it asks; `/mcp` shows the server",
     },
+    hook_files: [FilePath::Project(&[".codex/hooks.json"]), codex_user(&["hooks.json"])],
     hooks: HookFormat::Groups(&[("PreToolUse", Some(PATCH_TOOLS)), ("PostToolUse", Some(PATCH_TOOLS))]),
     exclusion: Exclusion::None(NO_EXCLUSION),
 };
 
 const GEMINI: ClientKind = ClientKind {
     name: "Gemini CLI",
+    host: Some(Host::Gemini),
     server: ServerFormat {
-        project: FilePath::Project(&[".gemini/settings.json"]),
-        user: FilePath::User(home(".gemini", &["settings.json"])),
+        files: [FilePath::Project(&[".gemini/settings.json"]), home(".gemini", &["settings.json"])],
         key: "mcpServers",
         root: ".",
         entry: EntryFormat::Plain,
         dialect: JsonDialect::Comments,
         next: "start `gemini` in this folder and trust the folder when it asks; `/mcp` shows the server",
     },
+    hook_files: [FilePath::Project(&[".gemini/settings.json"]), home(".gemini", &["settings.json"])],
     hooks: HookFormat::NamedGroups(&[
         ("BeforeTool", Some("replace|write_file")),
         ("AfterTool", Some("replace|write_file")),
@@ -317,69 +286,82 @@ const GEMINI: ClientKind = ClientKind {
 
 const OPENCODE: ClientKind = ClientKind {
     name: "opencode",
+    host: Some(Host::OpenCode),
     server: ServerFormat {
-        project: FilePath::Project(&["opencode.jsonc", "opencode.json"]),
-        user: FilePath::User(opencode_user(&["opencode.jsonc", "opencode.json"])),
+        files: [
+            FilePath::Project(&["opencode.jsonc", "opencode.json"]),
+            opencode_user(&["opencode.jsonc", "opencode.json"]),
+        ],
         key: "mcp",
         root: ".",
         entry: EntryFormat::WordList,
         dialect: JsonDialect::CommentsAndCommas,
         next: "start `opencode` in this folder; `opencode mcp list` shows the server",
     },
+    hook_files: [
+        FilePath::Project(&[".opencode/plugins/lockgate.js"]),
+        opencode_user(&["plugins/lockgate.js"]),
+    ],
     hooks: HookFormat::Plugin,
     exclusion: Exclusion::Value(&["permission", "edit"], "deny"),
 };
 
 const COPILOT: ClientKind = ClientKind {
     name: "Copilot",
+    host: Some(Host::Copilot),
     server: ServerFormat {
-        project: FilePath::Project(&[".github/mcp.json"]),
-        user: FilePath::User(home(".copilot", &["mcp-config.json"])),
+        files: [FilePath::Project(&[".github/mcp.json"]), home(".copilot", &["mcp-config.json"])],
         key: "mcpServers",
         root: ".",
         entry: EntryFormat::Local,
         dialect: JsonDialect::Strict,
         next: "start `copilot` in this folder and trust the folder when it asks; `/mcp show` lists the server",
     },
+    hook_files: COPILOT_HOOK_FILES,
     hooks: COPILOT_HOOKS,
     exclusion: Exclusion::None("start it with `copilot --deny-tool write`; it has no setting for that"),
 };
+
+/// VS Code reads the hooks of Copilot.
+const COPILOT_HOOK_FILES: ScopedFiles =
+    [FilePath::Project(&[".github/hooks/lockgate.json"]), home(".copilot", &["hooks/lockgate.json"])];
 
 const COPILOT_HOOKS: HookFormat =
     HookFormat::OwnFile(&[("preToolUse", None), ("postToolUse", None), ("postToolUseFailure", None)]);
 
 const VSCODE: ClientKind = ClientKind {
     name: "VS Code",
+    host: Some(Host::VsCode),
     server: ServerFormat {
-        project: FilePath::Project(&[".vscode/mcp.json"]),
-        user: FilePath::User(UserFile {
-            variable: Some(("XDG_CONFIG_HOME", "Code/User")),
-            folder: ".config/Code/User",
-            names: &["mcp.json"],
-        }),
+        files: [
+            FilePath::Project(&[".vscode/mcp.json"]),
+            user_file(("XDG_CONFIG_HOME", "Code/User"), ".config/Code/User", &["mcp.json"]),
+        ],
         key: "servers",
         root: "${workspaceFolder}",
         entry: EntryFormat::Stdio,
         dialect: JsonDialect::CommentsAndCommas,
         next: "run `MCP: List Servers` from the command palette, start the server, and trust it when VS Code asks",
     },
+    hook_files: COPILOT_HOOK_FILES,
     hooks: COPILOT_HOOKS,
     exclusion: Exclusion::None(NO_EXCLUSION),
 };
 
 const CURSOR: ClientKind = ClientKind {
     name: "Cursor",
+    host: Some(Host::Cursor),
     server: ServerFormat {
-        project: FilePath::Project(&[".cursor/mcp.json"]),
-        user: FilePath::User(home(".cursor", &["mcp.json"])),
+        files: [FilePath::Project(&[".cursor/mcp.json"]), home(".cursor", &["mcp.json"])],
         key: "mcpServers",
         root: "${workspaceFolder}",
         entry: EntryFormat::Plain,
         dialect: JsonDialect::Strict,
         next: "open Cursor's settings for MCP and switch the server on",
     },
+    hook_files: [FilePath::Project(&[".cursor/hooks.json"]), home(".cursor", &["hooks.json"])],
     hooks: HookFormat::Flat {
-        events: &[("preToolUse", Some("Write|StrReplace|Edit|ApplyPatch|Delete")), ("afterFileEdit", None)],
+        events: &[("preToolUse", Some(CURSOR_TOOLS)), ("postToolUse", Some(CURSOR_TOOLS))],
         field: FlatField::Timeout,
     },
     exclusion: Exclusion::None(NO_EXCLUSION),
@@ -387,30 +369,38 @@ const CURSOR: ClientKind = ClientKind {
 
 const CLINE: ClientKind = ClientKind {
     name: "Cline",
+    host: Some(Host::Cline),
     server: ServerFormat {
-        project: FilePath::None("use --user: Cline has one list of servers for all projects"),
-        user: FilePath::User(home(".cline/data/settings", &["cline_mcp_settings.json"])),
+        files: [
+            FilePath::None("use --user: Cline has one list of servers for all projects"),
+            home(".cline/data/settings", &["cline_mcp_settings.json"]),
+        ],
         key: "mcpServers",
         root: ".",
         entry: EntryFormat::Plain,
         dialect: JsonDialect::Strict,
         next: "start Cline and look at its list of MCP servers; the extension for VS Code keeps its own list, which its settings open",
     },
+    hook_files: [FilePath::Project(&[".clinerules/hooks"]), home("Documents/Cline", &["Hooks"])],
     hooks: HookFormat::Programs(&["PreToolUse", "PostToolUse"]),
     exclusion: Exclusion::None(NO_EXCLUSION),
 };
 
 const WINDSURF: ClientKind = ClientKind {
     name: "Windsurf",
+    host: Some(Host::Windsurf),
     server: ServerFormat {
-        project: FilePath::None("use --user: Windsurf has one list of servers for all projects"),
-        user: FilePath::User(home(".codeium/windsurf", &["mcp_config.json"])),
+        files: [
+            FilePath::None("use --user: Windsurf has one list of servers for all projects"),
+            home(".codeium/windsurf", &["mcp_config.json"]),
+        ],
         key: "mcpServers",
         root: ".",
         entry: EntryFormat::Plain,
         dialect: JsonDialect::Strict,
         next: "open Windsurf's settings for MCP servers and refresh the list",
     },
+    hook_files: [FilePath::Project(&[".windsurf/hooks.json"]), home(".codeium/windsurf", &["hooks.json"])],
     hooks: HookFormat::Flat {
         events: &[("pre_write_code", None), ("post_write_code", None)],
         field: FlatField::ShowOutput,
@@ -420,15 +410,19 @@ const WINDSURF: ClientKind = ClientKind {
 
 const ANTIGRAVITY: ClientKind = ClientKind {
     name: "Antigravity",
+    host: Some(Host::Antigravity),
     server: ServerFormat {
-        project: FilePath::Project(&[".agents/mcp_config.json"]),
-        user: FilePath::User(home(".gemini/config", &["mcp_config.json"])),
+        files: [
+            FilePath::Project(&[".agents/mcp_config.json"]),
+            home(".gemini/config", &["mcp_config.json"]),
+        ],
         key: "mcpServers",
         root: ".",
         entry: EntryFormat::Plain,
         dialect: JsonDialect::Strict,
         next: "open Antigravity's list of MCP servers and refresh it",
     },
+    hook_files: [FilePath::Project(&[".agents/hooks.json"]), home(".gemini/config", &["hooks.json"])],
     hooks: HookFormat::Tagged(&[
         ("PreToolUse", Some("replace_file_content|multi_replace_file_content|write_to_file")),
         ("PostToolUse", Some("replace_file_content|multi_replace_file_content|write_to_file")),
@@ -438,19 +432,19 @@ const ANTIGRAVITY: ClientKind = ClientKind {
 
 const ZED: ClientKind = ClientKind {
     name: "Zed",
+    host: None,
     server: ServerFormat {
-        project: FilePath::Project(&[".zed/settings.json"]),
-        user: FilePath::User(UserFile {
-            variable: Some(("XDG_CONFIG_HOME", "zed")),
-            folder: ".config/zed",
-            names: &["settings.json"],
-        }),
+        files: [
+            FilePath::Project(&[".zed/settings.json"]),
+            user_file(("XDG_CONFIG_HOME", "zed"), ".config/zed", &["settings.json"]),
+        ],
         key: "context_servers",
         root: ".",
         entry: EntryFormat::Plain,
         dialect: JsonDialect::CommentsAndCommas,
         next: "trust the project where Zed asks; the Agent Panel's settings show a green dot beside the server",
     },
+    hook_files: [FilePath::None(ZED_HOOKS); 2],
     hooks: HookFormat::None(ZED_HOOKS),
     exclusion: Exclusion::None(NO_EXCLUSION),
 };

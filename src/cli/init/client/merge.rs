@@ -67,14 +67,11 @@ pub(super) fn merge(text: &str, wanted: &[Wanted]) -> Result<MergeResult, MergeE
 }
 
 fn merge_part(text: &str, wanted: &Wanted) -> Result<MergeResult, MergeError> {
-    let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    let page = ConfigText::read(body)?;
-    let Some(value) = &page.parsed.value else {
+    let page = ConfigText::read(text)?;
+    let Some(root) = page.root()? else {
         return Ok(MergeResult::Added(format!("{text}{}", page.full_text(wanted))));
     };
-    let byte_order_mark = text.get(..text.len() - body.len()).unwrap_or_default();
-    let patched = |splices: Vec<ConfigSplice>| format!("{byte_order_mark}{}", apply(body, splices));
-    let (splices, place) = match page.walk(page.object(value, "the text")?, wanted.path())? {
+    let (splices, place) = match page.walk(root, wanted.path())? {
         Position::Missing { object, rest: [name, below @ ..] } => {
             let value = nested(below, wanted.fresh());
             (page.insert_all(&Container::of_object(object), &[(Some(name), &value)]), None)
@@ -87,21 +84,20 @@ fn merge_part(text: &str, wanted: &Wanted) -> Result<MergeResult, MergeError> {
     };
     Ok(match place {
         _ if splices.is_empty() => MergeResult::Unchanged,
-        None => MergeResult::Added(patched(splices)),
-        Some(place) => MergeResult::Replaced(patched(splices), page.position(place)),
+        None => MergeResult::Added(page.apply(splices)),
+        Some(place) => MergeResult::Replaced(page.apply(splices), position(page.body, place)),
     })
 }
 
 /// Returns the object at the end of a path of names; `None` if the text has none.
 pub(super) fn find(text: &str, path: &[&'static str]) -> Result<Option<ExistingObject>, MergeError> {
-    let page = ConfigText::read(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))?;
-    let Some(value) = &page.parsed.value else { return Ok(None) };
-    let root = page.object(value, "the text")?;
+    let page = ConfigText::read(text)?;
+    let Some(root) = page.root()? else { return Ok(None) };
     let Position::Found { chain } = page.walk(root, path)? else { return Ok(None) };
     let Some(existing) = chain.last() else { return Ok(None) };
     page.object(&existing.value, &format!("`{}`", existing.name.as_str()))?;
     let fields = Value::from(existing.value.clone()).as_object().cloned().unwrap_or_default();
-    Ok(Some(ExistingObject { fields, at: page.position(existing.range.start) }))
+    Ok(Some(ExistingObject { fields, at: position(page.body, existing.range.start) }))
 }
 
 /// The path of an object or an array: the names from the root object.
@@ -109,8 +105,8 @@ pub(super) type ContainerPath = Vec<String>;
 
 /// Returns the objects and arrays that a text does not have, and that are made to add all parts to it.
 pub(super) fn new_containers(text: &str, wanted: &[Wanted]) -> Result<Vec<ContainerPath>, MergeError> {
-    let page = ConfigText::read(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))?;
-    let root = page.parsed.value.as_ref().map(|value| page.object(value, "the text")).transpose()?;
+    let page = ConfigText::read(text)?;
+    let root = page.root()?;
     let mut made: Vec<ContainerPath> = Vec::new();
     for path in wanted.iter().flat_map(Wanted::containers) {
         let is_there = match root {
@@ -154,10 +150,8 @@ pub(super) fn remove(
 
 /// Removes one part, or one element of it.
 fn remove_part(text: &str, wanted: &Wanted, made: &[ContainerPath]) -> Result<Option<String>, MergeError> {
-    let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    let page = ConfigText::read(body)?;
-    let Some(value) = &page.parsed.value else { return Ok(None) };
-    let root = page.object(value, "the text")?;
+    let page = ConfigText::read(text)?;
+    let Some(root) = page.root()? else { return Ok(None) };
     let Position::Found { chain } = page.walk(root, wanted.path())? else { return Ok(None) };
     let Some(existing) = chain.last() else { return Ok(None) };
     let splices = match wanted {
@@ -175,8 +169,7 @@ fn remove_part(text: &str, wanted: &Wanted, made: &[ContainerPath]) -> Result<Op
             }
         }
     };
-    let byte_order_mark = text.get(..text.len() - body.len()).unwrap_or_default();
-    Ok(Some(format!("{byte_order_mark}{}", apply(body, splices))))
+    Ok(Some(page.apply(splices)))
 }
 
 /// Returns the container and index of the element that is the wanted one, or a hook of lockgate if that is wanted.
@@ -259,8 +252,7 @@ pub(super) fn exceeds(text: &str, dialect: JsonDialect) -> bool {
         allow_trailing_commas: dialect == JsonDialect::CommentsAndCommas,
         ..options()
     };
-    let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    parse_to_ast(body, &CollectOptions::default(), &read).is_err()
+    parse_to_ast(split_mark(text).1, &CollectOptions::default(), &read).is_err()
 }
 
 /// Returns the options for JSON with comments and trailing commas.
@@ -291,43 +283,56 @@ impl ConfigSplice {
     }
 }
 
-/// Applies the splices; those at the same offset keep their order.
-fn apply(body: &str, mut splices: Vec<ConfigSplice>) -> String {
-    splices.sort_by_key(|splice| (splice.span.start, splice.span.end));
-    let (mut text, mut copied) = (String::with_capacity(body.len()), 0);
-    for ConfigSplice { span, text: new } in splices {
-        text += body.get(copied..span.start).unwrap_or_default();
-        text += &new;
-        copied = span.end;
-    }
-    text + body.get(copied..).unwrap_or_default()
+/// Splits a text into its byte order mark, if it has one, and the rest.
+fn split_mark(text: &str) -> (&str, &str) {
+    let mark = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+    text.split_at(mark)
+}
+
+/// Returns the line and column of an offset, from 1.
+pub(super) fn position(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count() + 1, line.chars().count() + 1)
 }
 
 struct ConfigText<'a> {
+    mark: &'a str,
     body: &'a str,
     layout: TextLayout<'a>,
     parsed: ParseResult<'a>,
 }
 
 impl<'a> ConfigText<'a> {
-    fn read(body: &'a str) -> Result<ConfigText<'a>, MergeError> {
+    fn read(text: &'a str) -> Result<ConfigText<'a>, MergeError> {
+        let (mark, body) = split_mark(text);
         let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
         let parsed = parse_to_ast(body, &collect, &options()).map_err(|error| MergeError {
             problem: error.kind().to_string().to_lowercase(),
             at: (error.line_display(), error.column_display()),
         })?;
-        Ok(ConfigText { body, layout: TextLayout::detect(body), parsed })
+        Ok(ConfigText { mark, body, layout: TextLayout::detect(body), parsed })
     }
 
-    /// Returns the line and column of an offset, from 1.
-    fn position(&self, at: usize) -> (usize, usize) {
-        let before = self.body.get(..at).unwrap_or_default();
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        (before.matches('\n').count() + 1, line.chars().count() + 1)
+    /// Returns the root object; `None` for a text without a value.
+    fn root(&self) -> Result<Option<&Object<'a>>, MergeError> {
+        self.parsed.value.as_ref().map(|value| self.object(value, "the text")).transpose()
+    }
+
+    /// Returns the whole text after the splices; those at the same offset keep their order.
+    fn apply(&self, mut splices: Vec<ConfigSplice>) -> String {
+        splices.sort_by_key(|splice| (splice.span.start, splice.span.end));
+        let (mut text, mut copied) = (self.mark.to_owned(), 0);
+        for ConfigSplice { span, text: new } in splices {
+            text += self.body.get(copied..span.start).unwrap_or_default();
+            text += &new;
+            copied = span.end;
+        }
+        text + self.body.get(copied..).unwrap_or_default()
     }
 
     fn error(&self, at: usize, problem: String) -> MergeError {
-        MergeError { problem, at: self.position(at) }
+        MergeError { problem, at: position(self.body, at) }
     }
 
     fn object<'n>(&self, node: &'n Node<'a>, what: &str) -> Result<&'n Object<'a>, MergeError> {

@@ -18,6 +18,7 @@ mod tests;
 mod wanted;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::json;
 
@@ -25,47 +26,32 @@ use self::addition::NAME;
 pub(super) use self::addition::{Addition, Scope};
 use self::call::FileChange;
 pub(super) use self::call::{Change, ClientCall};
-use self::config_toml::ServerTable;
 pub(in crate::cli) use self::configured::{ConfiguredHook, HookStart, configured_hooks, user_hook_files};
 use self::destination::{ConfigFile, Destination};
-use self::hooks::{HookContent, OwnText};
 pub(super) use self::kinds::Client;
-use self::kinds::{ClientKind, FilePath};
+use self::kinds::FilePath;
 use self::merge::{MergeError, MergeResult, Owner};
 use self::record::{ChangeRecord, Restored};
-use self::wanted::{Wanted, is_same_server};
+use self::wanted::{Content, Contents, Wanted, is_same_server};
 use super::outcome::{FileStatus, InitOutcome, diff};
 use super::writing::{OnExisting, WriteMode};
 use lockgate_engine::Workspace;
 use lockgate_error::{Code, Error};
 
-/// The content that a file gets.
-#[derive(Debug)]
-enum Content {
-    Json(Vec<Wanted>),
-    TomlServer(serde_json::Map<String, serde_json::Value>),
-    /// The whole text of a file of lockgate's own.
-    Own {
-        text: String,
-        /// The permission bits of a new file, if they differ from the default.
-        mode: Option<u32>,
-    },
-}
-
 /// Changes the configuration and returns the result.
-pub(super) fn run(workspace: &Workspace, call: &ClientCall<'_>) -> Result<InitOutcome, Error> {
+pub(super) fn run(workspace: &Arc<Workspace>, call: &ClientCall<'_>) -> Result<InitOutcome, Error> {
     let kind = call.client.kind();
     let path = match call.client.file(call.addition, call.scope) {
-        FilePath::None(next) => return Err(no_such_file(&kind, call, next)),
+        FilePath::None(next) => return Err(no_such_file(call, next)),
         path => path,
     };
     let destination = Destination::open(workspace, path, call)?;
-    let contents = contents(&kind, call);
-    let mut outcome = new_outcome(&kind, call, &destination);
+    let contents = contents(call);
+    let mut outcome = new_outcome(call, &destination);
     let mut planned = Vec::new();
     let mut conflict = None;
     for (name, content) in &contents {
-        let Some(file) = destination.file(name)? else { continue };
+        let file = destination.file(name)?;
         let before = file.text()?;
         let exceeds = |text: &str| merge::exceeds(text, kind.server.dialect);
         if matches!(content, Content::Json(_)) && before.is_some_and(exceeds) {
@@ -75,8 +61,8 @@ pub(super) fn run(workspace: &Workspace, call: &ClientCall<'_>) -> Result<InitOu
             ));
         }
         let (change, place) = match call.change {
-            Change::Add(_) => add(&kind, content, &file)?,
-            Change::Remove => (remove(&kind, content, &file, call, &mut outcome.notes)?, None),
+            Change::Add(_) => add(content, &file)?,
+            Change::Remove => (remove(content, &file, call, &mut outcome.notes)?, None),
         };
         conflict = conflict.or(place.map(|place| format!("{}:{}:{}", file.shown, place.0, place.1)));
         show(&mut outcome, &file, &change)?;
@@ -101,61 +87,47 @@ pub(super) fn run(workspace: &Workspace, call: &ClientCall<'_>) -> Result<InitOu
         outcome.message = format!("{} would be {change}", destination.shown);
         return Ok(outcome);
     }
-    write(&kind, &destination, &contents, &planned, call, &mut outcome)?;
+    write(&destination, &contents, &planned, call, &mut outcome)?;
     outcome.status = if is_deleted { FileStatus::Removed } else { FileStatus::Written };
     outcome.message.clone_from(&destination.shown);
     Ok(outcome)
 }
 
-/// Returns the content of each file by its name below the destination; an empty name is the destination itself.
-fn contents(kind: &ClientKind, call: &ClientCall<'_>) -> Vec<(&'static str, Content)> {
+/// Returns the content of each file.
+fn contents(call: &ClientCall<'_>) -> Contents {
+    let kind = call.client.kind();
     match call.addition {
         Addition::Server if kind.server.is_toml() => {
-            vec![("", Content::TomlServer(kind.server.entry(call.scope, call.toolsets)))]
+            let fields = kind.server.entry(call.scope, call.toolsets);
+            vec![("", Content::TomlServer { key: kind.server.key, fields })]
         }
         Addition::Server => vec![("", Content::Json(kind.server.wanted(call.scope, call.toolsets)))],
         Addition::Exclusion => vec![("", Content::Json(kind.exclusion.wanted()))],
-        Addition::Hooks => match hooks::content(kind.hooks) {
-            HookContent::Parts(wanted) => vec![("", Content::Json(wanted))],
-            HookContent::Files(files) => {
-                let own = |OwnText { name, text, mode }| (name, Content::Own { text, mode });
-                files.into_iter().map(own).collect()
-            }
-        },
+        Addition::Hooks => hooks::contents(kind.hooks),
     }
 }
 
 /// Returns the change that adds the content, and the place of something else that it replaces.
-fn add(
-    kind: &ClientKind,
-    content: &Content,
-    file: &ConfigFile,
-) -> Result<(FileChange, Option<(usize, usize)>), Error> {
+fn add(content: &Content, file: &ConfigFile) -> Result<(FileChange, Option<(usize, usize)>), Error> {
     let before = file.text()?;
-    let merged = merge_content(kind, content, before);
+    let merged = merge_content(content, before);
     let merged = merged.map_err(|error| merge_error(&file.shown, &error))?;
     let (text, place) = match merged {
         MergeResult::Unchanged => return Ok((FileChange::None, None)),
         MergeResult::Added(text) => (text, None),
         MergeResult::Replaced(text, place) => (text, Some(place)),
     };
-    match merge_content(kind, content, Some(&text)) {
+    match merge_content(content, Some(&text)) {
         Ok(MergeResult::Unchanged) => Ok((FileChange::Write(text), place)),
         other => Err(Error::new(Code::Internal, format!("the new text is wrong: {other:?}"))),
     }
 }
 
 /// Merges the content into the text of a file, if the file exists.
-fn merge_content(
-    kind: &ClientKind,
-    content: &Content,
-    before: Option<&str>,
-) -> Result<MergeResult, MergeError> {
+fn merge_content(content: &Content, before: Option<&str>) -> Result<MergeResult, MergeError> {
     match content {
         Content::Json(wanted) => merge::merge(before.unwrap_or_default(), wanted),
-        Content::TomlServer(fields) => {
-            config_toml::merge(before.unwrap_or_default(), server_table(kind), fields)
-        }
+        Content::TomlServer { key, fields } => config_toml::merge(before.unwrap_or_default(), key, fields),
         Content::Own { text, .. } => Ok(match before {
             before if before.unwrap_or_default() == text => MergeResult::Unchanged,
             Some(_) => MergeResult::Replaced(text.clone(), (1, 1)),
@@ -164,13 +136,8 @@ fn merge_content(
     }
 }
 
-fn server_table(kind: &ClientKind) -> ServerTable<'_> {
-    ServerTable { key: kind.server.key, name: NAME }
-}
-
 /// Returns the change that removes the content: back to the recorded text if nothing else changed the file since.
 fn remove(
-    kind: &ClientKind,
     content: &Content,
     file: &ConfigFile,
     call: &ClientCall<'_>,
@@ -186,19 +153,18 @@ fn remove(
         None => {}
     }
     // The addition that made the file may be gone already.
-    let is_alone =
-        matches!(merge_content(kind, content, None), Ok(MergeResult::Added(text)) if text == current);
+    let is_alone = matches!(merge_content(content, None), Ok(MergeResult::Added(text)) if text == current);
     if is_alone && record.is_none_or(|record| !record.had_file) {
         return Ok(FileChange::Delete { folders: record.map_or(0, |record| record.folders) });
     }
-    notes.extend(check_removal(kind, content, file, call, current)?);
+    notes.extend(check_removal(content, file, call, current)?);
     let text = match content {
         Content::Json(wanted) => {
             let is_added = |part: &&Wanted| record.is_none_or(|record| !record.had(part));
             let added: Vec<Wanted> = wanted.iter().filter(is_added).cloned().collect();
             merge::remove(current, &added, record.map(|record| record.made.as_slice()).unwrap_or_default())
         }
-        Content::TomlServer(_) => config_toml::remove(current, server_table(kind)),
+        Content::TomlServer { key, .. } => config_toml::remove(current, key),
         // A person changed it; it may hold more than lockgate wrote.
         Content::Own { .. } => {
             let message = format!("{} is not as lockgate wrote it", file.shown);
@@ -213,7 +179,6 @@ fn remove(
 ///
 /// Errors: `EDIT_CONFLICT` for a server with another command or other arguments, and for hooks of other programs.
 fn check_removal(
-    kind: &ClientKind,
     content: &Content,
     file: &ConfigFile,
     call: &ClientCall<'_>,
@@ -227,7 +192,7 @@ fn check_removal(
                 Wanted::Value { .. } | Wanted::Default { .. } | Wanted::Element { .. } => None,
             })
             .collect(),
-        Content::TomlServer(fields) => vec![(fields, config_toml::find(current, server_table(kind)))],
+        Content::TomlServer { key, fields } => vec![(fields, config_toml::find(current, key))],
         Content::Own { .. } => Vec::new(),
     };
     let mut notes = Vec::new();
@@ -265,8 +230,7 @@ fn show(outcome: &mut InitOutcome, file: &ConfigFile, change: &FileChange) -> Re
 
 /// Writes all files and the records of their changes.
 fn write(
-    kind: &ClientKind,
-    destination: &Destination<'_>,
+    destination: &Destination,
     contents: &[(&'static str, Content)],
     planned: &[(ConfigFile, FileChange)],
     call: &ClientCall<'_>,
@@ -275,15 +239,13 @@ fn write(
     let mode = |file: &ConfigFile| {
         contents.iter().find(|(name, _)| *name == file.name).and_then(|(_, content)| match content {
             Content::Own { mode, .. } => *mode,
-            Content::Json(_) | Content::TomlServer(_) => None,
+            Content::Json(_) | Content::TomlServer { .. } => None,
         })
     };
     let mut records = Vec::new();
     for (file, change) in planned {
         let record = match (call.change, change) {
-            (Change::Add(_), FileChange::Write(text)) => {
-                Some(new_record(kind, destination, file, call, text)?)
-            }
+            (Change::Add(_), FileChange::Write(text)) => Some(new_record(destination, file, call, text)?),
             (Change::Add(_) | Change::Remove, _) => None,
         };
         records.push((file, record));
@@ -303,20 +265,19 @@ fn write(
 /// Returns the record of the change of a file to this text. What an earlier call added is no part of the text that removing
 /// restores.
 fn new_record(
-    kind: &ClientKind,
-    destination: &Destination<'_>,
+    destination: &Destination,
     file: &ConfigFile,
     call: &ClientCall<'_>,
     text: &str,
 ) -> Result<ChangeRecord, Error> {
     // The earlier call may have had other toolsets.
     let plain = ClientCall { toolsets: None, ..*call };
-    let contents = contents(kind, &plain);
+    let contents = contents(&plain);
     let content = contents.iter().find(|(name, _)| *name == file.name).map(|(_, content)| content);
     let earlier = file
         .record(call.addition)
         .zip(content)
-        .and_then(|(_, content)| remove(kind, content, file, &plain, &mut Vec::new()).ok());
+        .and_then(|(_, content)| remove(content, file, &plain, &mut Vec::new()).ok());
     let before = match earlier {
         Some(FileChange::Write(text)) => Some(text),
         Some(FileChange::Delete { .. }) => None,
@@ -336,7 +297,8 @@ fn new_record(
 }
 
 /// Creates the outcome with its common parts.
-fn new_outcome(kind: &ClientKind, call: &ClientCall<'_>, destination: &Destination<'_>) -> InitOutcome {
+fn new_outcome(call: &ClientCall<'_>, destination: &Destination) -> InitOutcome {
+    let kind = call.client.kind();
     let mut outcome = InitOutcome::new(FileStatus::Unchanged, destination.shown.clone());
     outcome.extra_fields = vec![("client", json!(kind.name)), ("addition", json!(call.addition.name()))];
     if call.addition == Addition::Server {
@@ -361,7 +323,7 @@ fn new_outcome(kind: &ClientKind, call: &ClientCall<'_>, destination: &Destinati
     outcome
 }
 
-fn no_such_file(kind: &ClientKind, call: &ClientCall<'_>, next: &str) -> Error {
+fn no_such_file(call: &ClientCall<'_>, next: &str) -> Error {
     let scope = match call.scope {
         Scope::Project => "of a project",
         Scope::User => "of a user",
@@ -371,7 +333,8 @@ fn no_such_file(kind: &ClientKind, call: &ClientCall<'_>, next: &str) -> Error {
         Addition::Hooks => "hooks",
         Addition::Exclusion => "excluded edit tools",
     };
-    Error::new(Code::InvalidInput, format!("{} has no file for the {what} {scope}", kind.name)).hint(next)
+    let name = call.client.kind().name;
+    Error::new(Code::InvalidInput, format!("{name} has no file for the {what} {scope}")).hint(next)
 }
 
 fn merge_error(path: &str, error: &MergeError) -> Error {

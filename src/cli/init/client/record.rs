@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::merge::{self, ContainerPath};
 use super::wanted::Wanted;
-use lockgate_text::Version;
+use lockgate_text::{Version, common_prefix, common_suffix};
 
 /// What one change did to a file.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,15 +52,13 @@ impl ChangeRecord {
     /// Creates the record of a change of the text alone.
     pub(super) fn new(before: Option<&str>, after: &str) -> ChangeRecord {
         let replaced = before.map(|before| {
-            let same = |(one, other): &(char, char)| one == other;
-            let start: usize =
-                before.chars().zip(after.chars()).take_while(same).map(|(it, _)| it.len_utf8()).sum();
+            // Both ends are cut to whole characters.
+            let start = before.floor_char_boundary(common_prefix(before.as_bytes(), after.as_bytes()));
             let (old, new) =
                 (before.get(start..).unwrap_or_default(), after.get(start..).unwrap_or_default());
-            let end: usize =
-                old.chars().rev().zip(new.chars().rev()).take_while(same).map(|(it, _)| it.len_utf8()).sum();
-            let text = old.get(..old.len() - end).unwrap_or_default().to_owned();
-            ReplacedPart { at: start, text, length: new.len() - end }
+            let end = old.ceil_char_boundary(old.len() - common_suffix(old.as_bytes(), new.as_bytes()));
+            let text = old.get(..end).unwrap_or_default().to_owned();
+            ReplacedPart { at: start, length: new.len() - (old.len() - end), text }
         });
         ChangeRecord {
             after: hash(after),

@@ -5,6 +5,24 @@ use serde_json::{Map, Value, json};
 /// The keys of a server's program and its arguments.
 const PROGRAM: [&str; 2] = ["command", "args"];
 
+/// The content that a file gets.
+#[derive(Debug)]
+pub(super) enum Content {
+    /// Parts of a JSON configuration.
+    Json(Vec<Wanted>),
+    /// The server in the table `key` of a TOML configuration.
+    TomlServer { key: &'static str, fields: Map<String, Value> },
+    /// The whole text of a file of lockgate's own.
+    Own {
+        text: String,
+        /// The permission bits of a new file, if they differ from the default.
+        mode: Option<u32>,
+    },
+}
+
+/// The contents of files, by their names below the destination; an empty name is the destination itself.
+pub(super) type Contents = Vec<(&'static str, Content)>;
+
 /// A part of a configuration that `lockgate init` adds. Its place is a path of names from the root object.
 #[derive(Debug, Clone)]
 pub(super) enum Wanted {

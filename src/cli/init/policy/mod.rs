@@ -23,14 +23,12 @@ use crate::cli::async_work::runtime;
 use crate::cli::gates::gate_list::{GateList, InsidePrograms};
 use crate::cli::gates::trial::{LIMIT, TrialError, trials};
 use lockgate_checks::Watch;
-use lockgate_engine::{OwnWrite, Workspace};
+use lockgate_engine::{OwnWrite, POLICY_NAMES, Workspace};
 use lockgate_error::Error;
 use lockgate_policy::{Gate, Policy};
 
 /// Path of the new policy.
 const PATH: &str = "quality.yaml";
-/// Paths of existing policies that would conflict with a new one.
-const POLICY_PATHS: [&str; 3] = [PATH, ".lockgate/quality.yaml", ".st3/quality.yaml"];
 
 /// Proposes a policy and writes it if there is none; returns `None` if a signal cancelled the trials.
 pub(super) fn run(
@@ -65,7 +63,7 @@ pub(super) fn run(
     Policy::parse(PATH, &text)?;
     let mut outcome = new_outcome(&project, &choices);
     outcome.text = Some(text.clone());
-    let existing = POLICY_PATHS.into_iter().find(|path| workspace.exists(path));
+    let existing = POLICY_NAMES.iter().find(|path| workspace.exists(path));
     match (existing, writing) {
         (_, WriteMode::Show) => {}
         (Some(path), WriteMode::Write) => outcome.reject(exists(path)),

@@ -6,7 +6,6 @@
 use parking_lot::Mutex;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use lru::LruCache;
@@ -23,8 +22,6 @@ const MAX_ANSWERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
 #[derive(Clone)]
 pub(in crate::rpc) struct Seal {
     codec: Option<Arc<RequestStateCodec>>,
-    /// Counter that makes every state unique.
-    counter: Arc<AtomicU64>,
     /// The answered states; each is valid for one answer.
     answered: Arc<Mutex<LruCache<Version, ()>>>,
 }
@@ -70,26 +67,24 @@ impl CallBinding {
 impl Seal {
     /// Creates a seal with a random key; without random bytes, it can seal nothing.
     pub(in crate::rpc) fn new() -> Seal {
-        let key = random::<{ RequestStateCodec::MIN_KEY_LENGTH }>();
-        Seal::from_codec(key.and_then(|key| RequestStateCodec::try_new(key).ok()))
+        Seal::from_key(random())
     }
 
     /// Creates a seal with a shared key, so that servers can open each other's states.
     pub(in crate::rpc) fn shared(key: [u8; RequestStateCodec::MIN_KEY_LENGTH]) -> Seal {
-        Seal::from_codec(RequestStateCodec::try_new(key).ok())
+        Seal::from_key(Some(key))
     }
 
-    fn from_codec(codec: Option<RequestStateCodec>) -> Seal {
-        // Start at a random number: servers that share a key would otherwise create equal states.
-        let first = random().map(u64::from_le_bytes).unwrap_or_default();
-        let answered = Arc::new(Mutex::new(LruCache::new(MAX_ANSWERED)));
-        Seal { codec: codec.map(Arc::new), counter: Arc::new(AtomicU64::new(first)), answered }
+    fn from_key(key: Option<[u8; RequestStateCodec::MIN_KEY_LENGTH]>) -> Seal {
+        let codec = key.and_then(|key| RequestStateCodec::try_new(key).ok());
+        Seal { codec: codec.map(Arc::new), answered: Arc::new(Mutex::new(LruCache::new(MAX_ANSWERED))) }
     }
 
     /// Seals a topic for a call with a lifetime.
     pub(super) fn seal(&self, topic: &Topic, call: &CallBinding, timeout: Duration) -> Option<String> {
         let options = SealOptions::new().associated_data(&call.0).ttl(timeout);
-        let number = self.counter.fetch_add(1, Ordering::Relaxed);
+        // It makes every state unique, also among servers that share a key.
+        let number = u64::from_le_bytes(random()?);
         Some(self.codec.as_ref()?.seal_with(&serde_json::to_vec(&(number, topic)).ok()?, &options))
     }
 
