@@ -166,7 +166,7 @@ fn main() {
     // Only what was left alone for two seconds is surely as it was.
     std::thread::sleep(Duration::from_millis(2_200));
     let workspace =
-        Workspace::open_with_state_dir(std::slice::from_ref(&root), &dir.path().join("own")).unwrap();
+        Workspace::at(std::slice::from_ref(&root)).with_state_dir(&dir.path().join("own")).open().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let fixture = Fixture { workspace, runtime };
     let symbol = |name: &str| ContextRequest { symbol: Some(name.to_owned()), ..NOTHING };

@@ -47,6 +47,7 @@ const SIMILAR: MatchTolerance =
     MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, typos: TypoPolicy::Certain };
 
 const CONTEXT: PlanContext<'static> = PlanContext {
+    noun: "file",
     path: "a.py",
     language: Some("python"),
     syntax: &lockgate_syntax::Grammars,

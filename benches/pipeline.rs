@@ -18,6 +18,7 @@ use lockgate_text::{Buffer, Hints, bytes_outside_unchanged, diff};
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
 const CONTEXT: PlanContext<'static> = PlanContext {
+    noun: "file",
     path: "a.py",
     language: Some("python"),
     syntax: &lockgate_syntax::Grammars,

@@ -47,7 +47,7 @@ impl Fixture {
             fs::create_dir_all(&folder).unwrap();
             fs::write(folder.join(format!("{file:04}.rs")), (0..200).map(line).collect::<String>()).unwrap();
         }
-        let workspace = Workspace::open_with_state_dir(&[root], &dir.join("own")).unwrap();
+        let workspace = Workspace::at(&[root]).with_state_dir(&dir.join("own")).open().unwrap();
         Fixture { workspace, runtime: tokio::runtime::Builder::new_current_thread().build().unwrap() }
     }
 

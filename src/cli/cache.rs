@@ -60,11 +60,8 @@ pub(super) fn run(args: CacheArgs) -> Result<ExitCode, Error> {
     let (result, format) = match args.command {
         None => (show(&caches, args.output.format), args.output.format),
         Some(CacheCommand::Clear { workspace, all, output }) => {
-            let selection = match all {
-                true => Ok(CacheSelection::All),
-                false => root(workspace.as_deref()).map(CacheSelection::Workspace),
-            };
-            (selection.and_then(|selection| clear(&caches, &selection, output.format)), output.format)
+            let root = if all { Ok(None) } else { root(workspace.as_deref()).map(Some) };
+            (root.and_then(|root| clear(&caches, root.as_deref(), output.format)), output.format)
         }
     };
     result.or_else(|error| format.print_error(error))
@@ -112,25 +109,13 @@ fn show(caches: &Caches, format: OutputFormat) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The caches to remove.
-enum CacheSelection {
-    All,
-    /// Those of the workspaces in this folder.
-    Workspace(PathBuf),
-}
-
-impl CacheSelection {
-    fn has(&self, cached: &Cached) -> bool {
-        match (self, &cached.root) {
-            (CacheSelection::All, _) => true,
-            (CacheSelection::Workspace(root), Some(cached)) => cached.starts_with(root),
-            (CacheSelection::Workspace(_), None) => false,
-        }
-    }
-}
-
-fn clear(caches: &Caches, selection: &CacheSelection, format: OutputFormat) -> Result<ExitCode, Error> {
-    let selected: Vec<Cached> = caches.list()?.into_iter().filter(|cached| selection.has(cached)).collect();
+/// Removes the caches of the workspaces in a folder, or all.
+fn clear(caches: &Caches, folder: Option<&Path>, format: OutputFormat) -> Result<ExitCode, Error> {
+    let mut selected = caches.list()?;
+    selected.retain(|cached| match folder {
+        Some(folder) => cached.root.as_ref().is_some_and(|root| root.starts_with(folder)),
+        None => true,
+    });
     let (mut removed, mut in_use, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     for cached in selected {
         match caches.clear(&cached) {
@@ -164,12 +149,8 @@ fn clear(caches: &Caches, selection: &CacheSelection, format: OutputFormat) -> R
             text += &labelled(REJECTED, "failed", format!("{}: {message}", name(cached)));
         }
         if text.is_empty() {
-            let suffix = match selection {
-                CacheSelection::All => String::new(),
-                CacheSelection::Workspace(root) => {
-                    format!(" for {}", escape_name(&root.display().to_string()))
-                }
-            };
+            let suffix = folder.map(|folder| format!(" for {}", escape_name(&folder.display().to_string())));
+            let suffix = suffix.unwrap_or_default();
             text = labelled(DONE, "removed", format!("nothing: gates have no caches{suffix}"));
         }
         paint::print(&text)?;

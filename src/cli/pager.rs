@@ -16,22 +16,20 @@ const LESS_OPTIONS: &str = "FRX";
 ///
 /// Errors: `IO_FAILED` when standard output fails.
 pub(super) fn page(text: &str) -> Result<(), Error> {
-    if !std::io::stdout().is_terminal() || !show(text) {
-        return paint::print(text);
+    let chosen = ["LOCKGATE_PAGER", "PAGER"].into_iter().find_map(|name| std::env::var(name).ok());
+    if std::io::stdout().is_terminal() && show(text, chosen.as_deref().unwrap_or(DEFAULT_PAGER)) {
+        return Ok(());
     }
-    Ok(())
+    paint::print(text)
 }
 
-/// Shows the text with the pager. False if nothing was shown.
-fn show(text: &str) -> bool {
-    let chosen = ["LOCKGATE_PAGER", "PAGER"].into_iter().find_map(|name| std::env::var(name).ok());
-    let program = chosen.unwrap_or_else(|| DEFAULT_PAGER.to_owned());
+/// Shows the text with this pager. False if nothing was shown.
+fn show(text: &str, program: &str) -> bool {
     if matches!(program.trim(), "" | "cat") {
         return false;
     }
     let mut command = Command::new("sh");
-    // A shell without the program ends with 127 before it reads anything.
-    command.args(["-c", &program]).stdin(Stdio::piped());
+    command.args(["-c", program]).stdin(Stdio::piped());
     if std::env::var_os("LESS").is_none() {
         command.env("LESS", LESS_OPTIONS);
     }
@@ -40,5 +38,19 @@ fn show(text: &str) -> bool {
     // A person who leaves the pager early closes the pipe.
     let _ = input.write_all(paint::for_stdout(text).as_bytes());
     drop(input);
-    child.wait().is_ok_and(|status| status.code() != Some(127))
+    // The shell ends with one of these if it cannot run the program.
+    child.wait().is_ok_and(|status| !matches!(status.code(), Some(126 | 127)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pager_that_cannot_be_started_shows_nothing() {
+        for program in ["", "cat", "/no/such/pager", "/dev/null"] {
+            assert!(!show("a\n", program), "{program}");
+        }
+        assert!(show("a\n", "cat > /dev/null"), "the control");
+    }
 }

@@ -59,11 +59,26 @@ impl CommandWorkspace {
     /// Errors: those of the roots; `INVALID_INPUT` for an invalid database URL, a password in the arguments, or an
     /// invalid organisation.
     pub(super) fn open(&self, trust_override: TrustOverride) -> Result<Arc<Workspace>, Error> {
+        self.open_with(self.store.database()?, trust_override)
+    }
+
+    /// Opens the workspace for a command that only reads.
+    ///
+    /// Errors: those of [`CommandWorkspace::open`]; `FILE_NOT_FOUND` for a database that does not exist.
+    pub(super) fn open_to_read(&self) -> Result<Arc<Workspace>, Error> {
+        self.open_with(self.store.existing_database()?, TrustOverride::default())
+    }
+
+    fn open_with(
+        &self,
+        database: Option<Arc<EntityDatabase>>,
+        trust_override: TrustOverride,
+    ) -> Result<Arc<Workspace>, Error> {
         // This process starts only gate programs.
         adopt_orphans();
         let CommandRoots { roots, base } = self.roots.resolve()?;
         let mut opening = Workspace::at(&roots).with_base(base).with_trust_override(trust_override);
-        if let Some(database) = self.store.database()? {
+        if let Some(database) = database {
             opening = opening.with_database(database);
         }
         if let Some(organization) = &self.organization {
@@ -101,13 +116,29 @@ impl StoreLocation {
             Some(Url(url)) => open_url(url, "--store").map(Some),
         }
     }
+
+    /// Returns the database of `--store` or the environment for a command that only reads.
+    ///
+    /// Errors: those of [`StoreLocation::database`]; `FILE_NOT_FOUND` for a file that does not exist, because reading would
+    /// create it and find nothing.
+    pub(super) fn existing_database(&self) -> Result<Option<Arc<EntityDatabase>>, Error> {
+        let database = self.database()?;
+        let file = database.as_deref().and_then(EntityDatabase::file);
+        if let Some(file) = file.filter(|file| matches!(file.try_exists(), Ok(false))) {
+            let message = format!("there is no database at {}", file.display());
+            let hint = "correct the path; `lockgate store migrate` creates a database";
+            return Err(Error::new(Code::FileNotFound, message).hint(hint));
+        }
+        Ok(database)
+    }
 }
 
 /// Returns the database of this URL; `field` is the name of its source.
 ///
 /// Errors: `INVALID_INPUT`.
 pub(super) fn open_url(url: &str, field: &'static str) -> Result<Arc<EntityDatabase>, Error> {
-    EntityDatabase::from_url(url).map(Arc::new).map_err(|error| error.field(field))
+    let opened = EntityDatabase::from_url(url).map(Arc::new);
+    opened.map_err(|error| error.field(field).hint(format!("correct `{field}`")))
 }
 
 /// Returns the URL from the environment.

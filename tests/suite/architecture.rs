@@ -39,7 +39,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
             "protocol/",
         ],
     ),
-    (&["tempfile"], &["checks/stage/", "cli/hook/doctor.rs", "sandbox/private_folder.rs"]),
+    (&["tempfile"], &["checks/stage/", "cli/demo/", "cli/hook/doctor.rs", "sandbox/private_folder.rs"]),
     (&["ruff_", "oxc_", "syn::", "saphyr_parser", "granit_parser"], &["checks/syntax/"]),
     (&["toml_edit"], &["checks/syntax/", "checks/packages/", "cli/init/"]),
     // The demo is a client of its own server, as every reader of it could be; the doctor of hooks starts them as a host

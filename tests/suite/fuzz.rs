@@ -8,6 +8,7 @@ use lockgate_text::{Buffer, Change, Hints, bytes_outside_unchanged, diff};
 
 /// What a plan may come to, as without a policy.
 const CONTEXT: PlanContext<'static> = PlanContext {
+    noun: "file",
     path: "a.py",
     language: Some("python"),
     syntax: &lockgate_syntax::Grammars,
@@ -114,8 +115,6 @@ fn texts() {
         let Ok(plan) = buffer.plan(changes) else { return };
         let after = buffer.apply(&plan).expect("what was planned for a buffer applies to it");
         assert!(bytes_outside_unchanged(buffer.bytes(), after.bytes(), &plan));
-        let back = after.apply(&plan.inverse(&buffer, &after)).expect("the inverse was made for the result");
-        assert_eq!(back.bytes(), bytes);
         diff::unified("a", Some(&buffer), &after, &plan);
     });
 }

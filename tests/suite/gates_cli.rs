@@ -140,6 +140,8 @@ fn a_gate_is_shown_with_all_there_is_to_know() {
         (&answer["canary"], &answer["samples"], &answer["scope"]),
         (&true.into(), &2.into(), &"file".into())
     );
+    // Its origin, as in the list, and not the stream that is read.
+    assert_eq!((&answer["from"], &answer["stream"]), (&"policy".into(), &"stdout".into()));
     let mypy = gates(&fixture, &["show", "mypy"], 0).stdout;
     assert!(mypy.contains("program   not on this machine") && !mypy.contains("\npolicy "), "{mypy}");
     for name in Catalogue::embedded().gates().iter().map(|gate| &gate.name) {

@@ -105,7 +105,7 @@ impl Project {
         let folder = tempfile::tempdir().unwrap();
         let roots: Vec<PathBuf> = roots.iter().map(|root| folder.path().join("root").join(root)).collect();
         roots.iter().for_each(|root| fs::create_dir_all(root).unwrap());
-        let workspace = Workspace::open_with_state_dir(&roots, &folder.path().join("own")).unwrap();
+        let workspace = Workspace::at(&roots).with_state_dir(&folder.path().join("own")).open().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let project = Project { folder, workspace, runtime };
         project.put("quality.yaml", "quality_gates: {}\n");

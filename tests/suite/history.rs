@@ -35,7 +35,7 @@ impl Fixture {
     fn over(dir: TempDir) -> Fixture {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let workspace =
-            Workspace::open_with_state_dir(&[dir.path().join("root")], &dir.path().join("own")).unwrap();
+            Workspace::at(&[dir.path().join("root")]).with_state_dir(&dir.path().join("own")).open().unwrap();
         Fixture { dir, workspace, runtime }
     }
 

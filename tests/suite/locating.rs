@@ -27,6 +27,7 @@ use drift::Quote;
 use fixture::TextFixture;
 
 const CONTEXT: PlanContext<'static> = PlanContext {
+    noun: "file",
     path: "a.py",
     language: Some("python"),
     syntax: &lockgate_syntax::Grammars,

@@ -9,6 +9,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use lockgate_policy::Policy;
 use lockgate_python_re::{Error, Flags, Pattern, ReplacementTemplate, StepBudget};
 use serde_json::{Value, json};
 
@@ -125,7 +126,8 @@ fn replace(case: &Case) -> Result<String, Error> {
     let whole = format!("{}{}{}", case.before, case.text, case.after);
     let window = case.before.len()..case.before.len() + case.text.len();
     let count = NonZeroUsize::new(case.count);
-    let changes = pattern.replace(&whole, window.clone(), &template, count, &mut StepBudget::per_call())?;
+    let mut budget = StepBudget::new(Policy::embedded().limits.regex_steps);
+    let changes = pattern.replace(&whole, window.clone(), &template, count, &mut budget)?;
     let (mut out, mut at) = (String::new(), window.start);
     for change in changes {
         assert!(at <= change.span.start && change.span.end <= window.end, "in order and inside: {case:?}");

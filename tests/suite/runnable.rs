@@ -72,7 +72,7 @@ impl Project {
         symlink("conf/app.json", root.join("team.code-workspace")).unwrap();
         let policy = format!("quality_gates: {{}}\nhard_links: in_place\n{line}\n");
         fs::write(root.join("quality.yaml"), policy).unwrap();
-        let workspace = Workspace::open_with_state_dir(&[root], &folder.path().join("own")).unwrap();
+        let workspace = Workspace::at(&[root]).with_state_dir(&folder.path().join("own")).open().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         Project { folder, workspace, runtime }
     }
@@ -473,7 +473,7 @@ fn what_git_runs_is_found_wherever_its_configuration_leads() {
             for (path, target) in case.links.iter().filter(|link| configured || !is_named(link)) {
                 symlink(target, make(path)).unwrap();
             }
-            let workspace = Workspace::open_with_state_dir(&[root], &folder.path().join("own")).unwrap();
+            let workspace = Workspace::at(&[root]).with_state_dir(&folder.path().join("own")).open().unwrap();
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             let edit = request(case.written, Edit::Content("new\n".to_owned()), None);
             let result = runtime.block_on(workspace.edit(edit, Watch::idle()));

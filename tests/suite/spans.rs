@@ -10,6 +10,7 @@ use lockgate_text::{Buffer, Hints};
 use serde_json::{Value, json};
 
 const CONTEXT: PlanContext<'static> = PlanContext {
+    noun: "file",
     path: "a.txt",
     language: None,
     syntax: &lockgate_text::NoSyntax,

@@ -64,7 +64,7 @@ impl Project {
         if let Some(policy) = policy {
             fs::write(root.join("quality.yaml"), policy).unwrap();
         }
-        let workspace = Workspace::open_with_state_dir(&[root], &folder.path().join("own")).unwrap();
+        let workspace = Workspace::at(&[root]).with_state_dir(&folder.path().join("own")).open().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         Project { folder, workspace, runtime }
     }

@@ -18,7 +18,8 @@
 //! let names = LineEditNames::Lists;
 //! let edit = Edit::Lines(vec![LineEdit { start_line: 2, end_line: 2, new_content, expect: None, names }]);
 //! let limits = EditLimits { bytes: 1 << 20, steps: 1_000_000 };
-//! let context = PlanContext { path: "a.py", language: Some("python"), syntax: &NoSyntax, limits };
+//! let language = Some("python");
+//! let context = PlanContext { noun: "file", path: "a.py", language, syntax: &NoSyntax, limits };
 //! let planned = plan(&edit, &before, context)?;
 //! assert_eq!(before.apply(&planned.plan)?.view(), "a = 1\nb = 3\n");
 //! # Ok::<(), lockgate_error::Error>(())

@@ -16,6 +16,8 @@ pub struct EditLimits {
 /// The facts about a file that planning depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanContext<'a> {
+    /// The noun for the text in messages: `file`, or the type of an entity.
+    pub noun: &'a str,
     /// The path relative to the root.
     pub path: &'a str,
     /// The file's language, by its name in the catalogue.

@@ -4,6 +4,7 @@
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Weak};
@@ -11,7 +12,7 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use lockgate_error::{Code, Error};
-use lockgate_store::{Cache, CacheLimits, Cached, ClearError, StateFolder};
+use lockgate_store::{Cache, CacheLimits, Cached, StateFolder};
 
 /// The time after which a process checks the limits again. All processes together do so once an hour.
 const BOUND_INTERVAL: Duration = Duration::from_secs(60);
@@ -58,8 +59,8 @@ impl Caches {
     pub fn clear(&self, cached: &Cached) -> Result<bool, Error> {
         match self.0.clear(cached) {
             Ok(()) => Ok(true),
-            Err(ClearError::InUse) => Ok(false),
-            Err(ClearError::Failed(error)) => {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
+            Err(error) => {
                 let what = format!("{} cannot be removed: {error}", cached.folder.display());
                 Err(Error::new(Code::IoFailed, what))
             }

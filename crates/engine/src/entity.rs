@@ -3,9 +3,10 @@
 
 use super::services::Services;
 use lockgate_edit::request::{Entity, EntityKind, SearchScope, Target, with_article};
-use lockgate_error::{Code, Error};
+use lockgate_error::{Code, Error, FieldValue, NextCall};
 use lockgate_policy::{EntityOwner, EntityType, Policy};
 use lockgate_store::{DefaultOwner, EntityFilter, RowLocation};
+use lockgate_text::correction;
 
 /// The most types that an error names.
 const MAX_NAMED: usize = 20;
@@ -84,7 +85,12 @@ fn list_types(policy: &Policy, owner: Option<EntityOwner>) -> String {
 fn unknown_type(kind: &EntityKind, policy: &Policy) -> Error {
     let (name, known) = (kind.name(), list_types(policy, None));
     let message = format!("there is no entity_type `{name}`: must be one of {}, {known}", EntityKind::FILE);
-    Error::new(Code::InvalidInput, message).named_field("entity_type")
+    let names = policy.entity_types().map(|known| known.name.as_str()).chain([EntityKind::FILE]);
+    let next = correction(name, names).map(|meant| NextCall::Correct {
+        field: "entity_type".to_owned(),
+        value: FieldValue::Text(meant.to_owned()),
+    });
+    Error::new(Code::InvalidInput, message).named_field("entity_type").with_next_if(next)
 }
 
 fn missing_owner(known: &EntityType) -> Error {

@@ -21,7 +21,8 @@ use lockgate_text::Version;
 ///
 /// Errors: `PROTECTED` for a path that may only be read, or that starts a program where the policy refuses that;
 /// `INVALID_INPUT` for a mode that the policy denies, and for a request without a precondition that the policy
-/// requires; `FILE_NOT_FOUND`, `FILE_EXISTS` and `EDIT_CONFLICT` for a target that is not as expected.
+/// requires, or with a misleading new name; `FILE_NOT_FOUND`, `FILE_EXISTS` and `EDIT_CONFLICT` for a target that is not as
+/// expected.
 pub(super) fn check(
     request: &Request,
     kind: EntryKind,
@@ -38,7 +39,13 @@ pub(super) fn check(
         check_parameters(&request.edit, place, rules, current.buffer.lines().count())?;
     }
     current.snapshot.as_ref().map_or(Ok(()), |snapshot| snapshot.check_names(place, rules.publishing))?;
-    check_expectation(request, target, current)
+    check_expectation(request, target, current)?;
+    // An undo and an import of entities put back what was there under its name.
+    let is_import = place.entity().is_some() && matches!(request.edit, Edit::Restore(_));
+    if current.snapshot.is_none() && kind == EntryKind::Edit && !is_import {
+        place.check_new_name()?;
+    }
+    Ok(())
 }
 
 /// Checks the target against the request's expectation, except for its version.
@@ -52,9 +59,9 @@ fn check_expectation(request: &Request, target: &ResolvedTarget, current: &Curre
         return Err(match (&request.edit, &request.target) {
             (Edit::Remove, request::Target::Entity(named)) => error.hint(removal_hint(named, target)),
             (Edit::Remove, request::Target::File(_)) => error.hint("correct the path"),
-            (_, request::Target::Entity(_)) => {
-                error.hint("correct the path, or create it with replace_content")
-            }
+            (_, request::Target::Entity(_)) => error
+                .hint("correct the path, or create it with replace_content")
+                .with_next(NextCall::List { folder: String::new() }),
             (_, request::Target::File(_)) => error,
         });
     }
@@ -67,7 +74,7 @@ fn check_expectation(request: &Request, target: &ResolvedTarget, current: &Curre
                 .with_next_if(NextCall::read_around(1, 1, count)))
         }
         (Expect::Version(version), None) => {
-            let expected = Version::shortened(version);
+            let expected = Version::describe_requested(version);
             let message = format!("version {expected} was expected, but there is no {noun}: {shown}");
             Err(Error::new(Code::EditConflict, message)
                 .naming_target(shown)

@@ -6,6 +6,7 @@ use super::difference::difference;
 use super::read::ReadRequest;
 use super::resolve::resolve_for_read;
 use super::services::Services;
+use super::workspace::Workspace;
 use lockgate_checks::Watch;
 use lockgate_edit::request::{HistoryRequest, Target};
 use lockgate_error::{Code, Error};
@@ -44,6 +45,22 @@ impl ReadRequest for HistoryRequest {
     }
 }
 
+impl Workspace {
+    /// Returns an edit with the diff of each file.
+    ///
+    /// Errors: `INVALID_INPUT` if there is no such edit, and `STORE_UNAVAILABLE`.
+    pub async fn entry_diffs(&self, edit_id: String) -> Result<EntryDiffs, Error> {
+        let show = move |services: &Services| {
+            let found = services.entry(edit_id.parse()?);
+            services.check_history()?;
+            let entry = found?;
+            let diffs = entry.changes.iter().map(|changed| services.change(changed)).collect();
+            Ok(EntryDiffs { entry, diffs })
+        };
+        self.services.off_reactor(show).await
+    }
+}
+
 impl Services {
     /// Fails once after a journal was set aside: the edits in it are missing in the history.
     ///
@@ -55,18 +72,6 @@ impl Services {
         }
         Err(Error::new(Code::StoreUnavailable, notes.join("; "))
             .hint("send the request again for later edits"))
-    }
-
-    /// Returns an edit with the diff of each file. Errors: if the history has no such edit.
-    pub(super) async fn entry_diffs(self: &Arc<Self>, edit_id: String) -> Result<EntryDiffs, Error> {
-        let show = move |workspace: &Services| {
-            let found = workspace.entry(edit_id.parse()?);
-            workspace.check_history()?;
-            let entry = found?;
-            let diffs = entry.changes.iter().map(|changed| workspace.change(changed)).collect();
-            Ok(EntryDiffs { entry, diffs })
-        };
-        self.off_reactor(show).await
     }
 
     /// Returns the diff of a change, if both texts are still stored.

@@ -5,7 +5,7 @@
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use super::services::Services;
+use super::workspace::Workspace;
 use lockgate_store::{StateFolder, StateSocket, ToolCallRecords};
 
 /// The user's state folder, for the hooks of a root.
@@ -33,10 +33,13 @@ impl HookState {
     }
 }
 
-impl Services {
-    pub(super) fn listen_for_hooks(&self) -> Result<StateSocket, String> {
-        match self.store.files.root_paths().as_slice() {
-            [root] => self.state.listen(root),
+impl Workspace {
+    /// Listens for the hooks of the user on the root of this workspace: [`HookState::connect`] finds the socket.
+    ///
+    /// Errors: the reason why there is none, such as several roots.
+    pub fn listen_for_hooks(&self) -> Result<StateSocket, String> {
+        match self.services.store.files.root_paths().as_slice() {
+            [root] => self.services.state.listen(root),
             roots => Err(format!("a socket for hooks needs one root, not {}", roots.len())),
         }
     }

@@ -75,6 +75,9 @@ impl Services {
         guards::check_access(&place, &rules)?;
         guards::check_runnable(&place, &rules)?;
         let mut snapshot = place.read(&self.store, rules.limits.file, None)?;
+        if snapshot.is_none() {
+            place.check_new_name()?;
+        }
         let linked = snapshot.as_ref().map_or(Ok(()), |file| file.check_names(&place, rules.publishing));
         Ok(HostFile {
             path: place.shown().to_owned(),

@@ -12,7 +12,7 @@
 //! let folder = tempfile::tempdir().unwrap();
 //! let (root, state) = (folder.path().join("root"), folder.path().join("state"));
 //! std::fs::create_dir(&root).unwrap();
-//! let workspace = Workspace::open_with_state_dir(&[root.clone()], &state)?;
+//! let workspace = Workspace::at(&[root.clone()]).with_state_dir(&state).open()?;
 //! let request = Request {
 //!     mode: Mode::Strict,
 //!     expect: Expect::Absent,
@@ -78,8 +78,8 @@ pub use hook_state::HookState;
 pub use host_edit::{BytesBefore, HostChange, HostFile};
 pub use lockgate_store::{
     Added, Cache, Cached, EditId, EditMeta, EntityDatabase, Entry, EntryKind, FileChange, GuardLevel,
-    Migrated, ProjectRoot, StateSocket, Tenant, ToolCallRecords, is_equal_peer, is_own_path, link_target,
-    without_dots,
+    Migrated, POLICY_NAMES, ProjectRoot, StateSocket, Tenant, ToolCallRecords, is_equal_peer, is_own_path,
+    link_target, without_dots,
 };
 pub use opening::Opening;
 // All of it, so that a new request is a matter of that module alone.

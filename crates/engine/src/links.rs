@@ -15,7 +15,7 @@ use lockgate_checks::{DeadLinks, LostTarget, PageLink, Watch, links, lost_anchor
 use lockgate_edit::Edit;
 use lockgate_error::Error;
 use lockgate_policy::{GateKind, Language, PatternRules, Profile, Rule, language_named};
-use lockgate_store::{Clock, FileLocation, Hidden, MatchReach, SearchBounds, SearchPattern, SearchTarget};
+use lockgate_store::{Clock, FileLocation, Hidden, MatchReach, SearchLimits, SearchPattern, SearchTarget};
 use lockgate_text::{Buffer, Hints};
 
 /// The most pages that are read for links.
@@ -194,7 +194,7 @@ impl Services {
                 // warning.
                 let Ok(pattern) = SearchPattern::new(&mentions.join("|"), MatchReach::Line) else { continue };
                 let bounds =
-                    SearchBounds { most: MAX_MATCHES, largest: MAX_PAGE_BYTES as u64, clock: &clock };
+                    SearchLimits { most: MAX_MATCHES, largest: MAX_PAGE_BYTES as u64, clock: &clock };
                 let found = self.store.files.search(&below, &pattern, Hidden::Included, bounds);
                 hits.extend(found.files.into_iter().map(|(place, _)| (place.in_root().to_owned(), place)));
             }

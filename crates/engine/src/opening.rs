@@ -40,13 +40,6 @@ impl Workspace {
         Opening::default()
     }
 
-    /// Opens a workspace that keeps lockgate's state (locks, journals and trust) in the given folder.
-    ///
-    /// Errors: those of [`Opening::open`].
-    pub fn open_with_state_dir(roots: &[PathBuf], own: &Path) -> Result<Arc<Workspace>, Error> {
-        Workspace::at(roots).with_state_dir(own).open()
-    }
-
     /// Returns the database of the user who runs lockgate, to be shared by workspaces that together have
     /// these roots.
     pub fn open_database(roots: &[PathBuf]) -> Arc<EntityDatabase> {
@@ -65,7 +58,7 @@ impl<'a> Opening<'a> {
         Opening { trust_override, ..self }
     }
 
-    /// Sets the folder for lockgate's state: locks, journals, trust and stored content.
+    /// Sets the folder for lockgate's state (locks, journals, trust and stored content), instead of that of the user.
     pub fn with_state_dir(self, own: &'a Path) -> Opening<'a> {
         Opening { state_dir: Some(own), ..self }
     }

@@ -59,7 +59,7 @@ pub(super) fn plan<'a>(
     base: Option<Arc<Buffer>>,
 ) -> Result<FileDraft<'a>, Error> {
     let mut planned = plan_and_rebase(batch, request, target, &current, base.as_deref())?;
-    if request.permissions != FilePermissions::Usual && current.snapshot.is_some() {
+    if request.permissions == FilePermissions::Executable && current.snapshot.is_some() {
         planned.notes.push("the permissions of the file stay: `executable` is for new files".to_owned());
     }
     let mut drafted = Drafted::new(&current, &planned, &target.rules)?;
@@ -190,7 +190,13 @@ fn plan_on(
     let language = target.language(buffer.view());
     let bounds = EditLimits { bytes: rules.limits.file, steps: rules.limits.regex_steps };
     let language = language.map(|language| language.name.as_str());
-    let context = PlanContext { path: place.in_root(), language, syntax: &grammar::Grammars, limits: bounds };
+    let context = PlanContext {
+        noun: place.noun(),
+        path: place.in_root(),
+        language,
+        syntax: &grammar::Grammars,
+        limits: bounds,
+    };
     edit::plan(&request.edit, buffer, context).or_else(|error| match (request.mode, error.code) {
         (Mode::Interactive, Code::MatchNotFound) if batch.has_one_edit() => {
             PlannedEdit::no_match(buffer, error.message)

@@ -14,7 +14,7 @@ use lockgate_edit::PlannedEdit;
 use lockgate_edit::request::{Expect, Request};
 use lockgate_error::{Code, Error, EvidenceLine, NextCall, Since};
 use lockgate_store::{EditId, Entry, EntryKind};
-use lockgate_text::{Buffer, RebaseConflict, Rebased, Version};
+use lockgate_text::{Buffer, RebaseConflict, Rebased, Region, Version};
 
 /// The number of recent edits that are searched for a repeated request.
 const RECENT_ENTRIES: usize = 50;
@@ -96,7 +96,7 @@ pub(super) fn rebase(
     current: &CurrentText,
 ) -> Result<PlannedEdit, Error> {
     let rebased = match planned.new_buffer {
-        Some(_) => Rebased::Conflict(encoding_conflict(base)),
+        Some(_) => Rebased::Conflict(encoding_conflict(base, &current.buffer)),
         None => planned.plan.rebase(base, &current.buffer)?,
     };
     planned.plan = match rebased {
@@ -123,36 +123,33 @@ pub(super) fn rebase(
     Ok(planned)
 }
 
-/// Returns the conflict with a text in another encoding.
-fn encoding_conflict(base: &Buffer) -> RebaseConflict {
-    RebaseConflict { lines: (1, base.lines().count()), change: None }
+/// Returns the conflict of an edit that changes the encoding with any other change of the text.
+fn encoding_conflict(base: &Buffer, current: &Buffer) -> RebaseConflict {
+    let (last, new_last) = (base.lines().count(), current.lines().count());
+    let change = Region { start_line: 1, end_line: last, new_start_line: 1, new_end_line: new_last };
+    RebaseConflict { lines: (1, last), change: Some(change) }
 }
 
 fn describe_conflict(
-    RebaseConflict { lines: (first, last), change: region }: &RebaseConflict,
+    RebaseConflict { lines: (first, last), change }: &RebaseConflict,
     base: &Buffer,
 ) -> String {
-    let version = base.version();
-    let lines = match last.cmp(first) {
-        std::cmp::Ordering::Less => format!("the place before line {first} of version {version}"),
-        std::cmp::Ordering::Equal => format!("line {first} of version {version}"),
-        std::cmp::Ordering::Greater => format!("lines {first}-{last} of version {version}"),
+    let numbers = |first: usize, last: usize| {
+        if first == last { format!("line {first}") } else { format!("lines {first}-{last}") }
     };
-    match region {
-        Some(region) if region.new_end_line < region.new_start_line => {
-            format!("{lines}, the target of this edit, was changed since: lines {region} were removed")
-        }
-        Some(region) if region.new_end_line == region.new_start_line => {
-            format!(
-                "{lines}, the target of this edit, was changed since: it is line {} now",
-                region.new_end_line
-            )
-        }
-        Some(region) => format!(
-            "{lines}, the target of this edit, was changed since: it is lines {}-{} now",
-            region.new_start_line, region.new_end_line
-        ),
-        None => format!("{lines}, the target of this edit, matches more than one place now"),
+    let place = if last < first { format!("the place before line {first}") } else { numbers(*first, *last) };
+    let target = format!("{place} of version {}, the target of this edit,", base.version());
+    let Some(Region { start_line, end_line, new_start_line, new_end_line }) = *change else {
+        return format!("{target} matches more than one place now");
+    };
+    let is_removal = new_end_line < new_start_line;
+    let is_insertion = end_line < start_line;
+    if is_removal {
+        format!("{target} was changed since by the removal of {}", numbers(start_line, end_line))
+    } else if is_insertion {
+        format!("{target} was changed since by the addition of {}", numbers(new_start_line, new_end_line))
+    } else {
+        format!("{target} was changed since: it is {} now", numbers(new_start_line, new_end_line))
     }
 }
 
@@ -176,7 +173,7 @@ fn conflict(message: String, target: &ResolvedTarget, base: &Buffer, current: &C
 
 fn unknown_version(version: &str, target: &ResolvedTarget, current: &CurrentText) -> Error {
     let (noun, now) = (target.place.noun(), current.buffer.version().to_string());
-    let expected = Version::shortened(version);
+    let expected = Version::describe_requested(version);
     let message = format!("version {expected} was expected, but the {noun} has version {now}");
     let since = Since { noun: noun.to_owned(), version: now, diff: String::new() };
     let next = NextCall::read_around(1, 1, current.buffer.lines().count());

@@ -72,6 +72,8 @@ pub struct Report {
     pub matches: SearchMatches,
     /// The verdict of the gates.
     pub verdict: Verdict,
+    /// The folder of the policy, relative to its root; empty for the root itself.
+    pub policy_folder: String,
     /// Problems that did not stop the call, such as a search in `interactive` without a match.
     pub warnings: Vec<String>,
     /// Notes for the caller, such as the isolation of gates.
@@ -228,6 +230,7 @@ impl Report {
             level: None,
             matches: SearchMatches::default(),
             verdict: Verdict::default(),
+            policy_folder: target.rules.origin.folder.clone(),
             warnings: Vec::new(),
             notes: Vec::new(),
             fixed_outside: Vec::new(),
@@ -317,16 +320,16 @@ fn notes(
 fn outside_notes(last: &Entry, target: &ResolvedTarget, current: &CurrentText) -> Option<String> {
     let (_, changed) = target.last_change()?;
     let now = current.text().map(Buffer::version);
-    let (id, noun) = (last.id, target.place.noun());
-    match now {
-        now if now == changed.after => None,
-        Some(_) => Some(format!(
-            "the {noun} was overwritten by another program since edit {id}, whose text the journal keeps"
-        )),
-        None => Some(format!(
-            "the {noun} was removed by another program since edit {id}, whose text the journal keeps"
-        )),
+    if now == changed.after {
+        return None;
     }
+    let (id, noun) = (last.id, target.place.noun());
+    let kept = if changed.kept { ", whose text the journal keeps" } else { "" };
+    Some(match (changed.after, now) {
+        (None, _) => format!("the {noun} was created again by another program since edit {id} removed it"),
+        (Some(_), Some(_)) => format!("the {noun} was overwritten by another program since edit {id}{kept}"),
+        (Some(_), None) => format!("the {noun} was removed by another program since edit {id}{kept}"),
+    })
 }
 
 fn status(decision: Decision, published: Option<&PublishedFile>, drafted: &Drafted) -> Status {

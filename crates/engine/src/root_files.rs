@@ -7,6 +7,7 @@
 use std::path::PathBuf;
 
 use super::services::Services;
+use super::workspace::Workspace;
 use lockgate_error::{Code, Error};
 use lockgate_policy::Publishing;
 use lockgate_store::{Content, FileLocation, FileSnapshot, FileWrite, RecordSubject};
@@ -56,64 +57,76 @@ impl<'a> OwnWrite<'a> {
     }
 }
 
-impl Services {
+impl Workspace {
     /// Reads a file of the first root that only a person edits.
-    pub(super) fn own_file(&self, path: &str) -> Result<OwnFile, Error> {
-        let place = self.store.files.admit_own(path)?;
-        let mut snapshot = self.store.files.read(&place, MAX_SIZE)?;
+    ///
+    /// Errors: `NOT_A_FILE` for anything but a regular file, and for a path through a link; `TOO_LARGE` above
+    /// 4 MiB; the errors of admitting a path, except `PROTECTED`.
+    pub fn own_file(&self, path: &str) -> Result<OwnFile, Error> {
+        let files = &self.services.store.files;
+        let place = files.admit_own(path)?;
+        let mut snapshot = files.read(&place, MAX_SIZE)?;
         let bytes = snapshot.as_mut().map(FileSnapshot::take_bytes).unwrap_or_default();
         Ok(OwnFile { place, snapshot, bytes })
     }
 
-    /// Carries out all writes, or none.
-    pub(super) fn write_own(&self, writes: &[OwnWrite<'_>]) -> Result<(), Error> {
+    /// Replaces, creates or removes files that only a person edits: all of them, or none.
+    ///
+    /// Errors: `EDIT_CONFLICT` if a file changed meanwhile, `LOCK_TIMEOUT` while lockgate itself edits one of
+    /// them, and errors of the operating system.
+    pub fn write_own(&self, writes: &[OwnWrite<'_>]) -> Result<(), Error> {
+        let Services { store, locks, .. } = &*self.services;
         let keys: Vec<_> = writes.iter().map(|write| write.file.place.key()).collect();
         let names = || writes.iter().map(|write| write.file.place.shown()).collect::<Vec<_>>().join(", ");
         let busy = || Error::new(Code::LockTimeout, format!("another edit of {} is in progress", names()));
-        let _guard = self.locks.try_hold(&keys).ok_or_else(busy)?;
+        let _guard = locks.try_hold(&keys).ok_or_else(busy)?;
         for write in writes {
-            let is_interrupted = self.store.journal.has_interrupted_edit(&write.file.place)?;
-            if is_interrupted && !self.recover_edits(&keys).awaited.is_empty() {
+            let is_interrupted = store.journal.has_interrupted_edit(&write.file.place)?;
+            if is_interrupted && !self.services.recover_edits(&keys).awaited.is_empty() {
                 return Err(busy());
             }
         }
         let writes: Vec<FileWrite<'_>> = writes.iter().map(OwnWrite::file_write).collect();
-        self.store.files.publish(&writes, Publishing::default(), None).map(drop)
+        store.files.publish(&writes, Publishing::default(), None).map(drop)
     }
 
-    /// Returns the record of an addition to the user's configuration; `None` if there is none that counts.
-    pub(super) fn setup_record(&self, addition: &str) -> Option<Vec<u8>> {
-        self.trust.state().read(RecordSubject::of_setup(&self.top(), addition)).ok()?
+    /// Returns the record of an addition to a configuration, by its name; `None` if there is none that counts.
+    pub fn setup_record(&self, addition: &str) -> Option<Vec<u8>> {
+        self.services.trust.state().read(RecordSubject::of_setup(&self.top(), addition)).ok()?
     }
 
-    /// Sets the record of an addition, or removes it.
-    pub(super) fn set_setup_record(&self, addition: &str, record: Option<&[u8]>) -> Result<(), Error> {
-        let subject = RecordSubject::of_setup(&self.top(), addition);
+    /// Sets the record of an addition to a configuration, or removes it.
+    ///
+    /// Errors: `PERMISSION_DENIED` if lockgate has no usable state folder, and errors of the operating system.
+    pub fn set_setup_record(&self, addition: &str, record: Option<&[u8]>) -> Result<(), Error> {
+        let (state, subject) = (self.services.trust.state(), RecordSubject::of_setup(&self.top(), addition));
         match record {
-            Some(record) => self.trust.state().write(subject, record),
-            None => self.trust.state().remove(subject).map(drop),
+            Some(record) => state.write(subject, record),
+            None => state.remove(subject).map(drop),
         }
     }
 
     /// Returns the path of the first root, with links resolved.
-    pub(super) fn top(&self) -> PathBuf {
-        self.store.files.root_paths().into_iter().next().unwrap_or_default()
+    pub fn top(&self) -> PathBuf {
+        self.services.store.files.root_paths().into_iter().next().unwrap_or_default()
     }
 
     /// True if anything exists at a path of the first root, even a dangling link.
-    pub(super) fn exists(&self, path: &str) -> bool {
-        !self.store.files.has_nothing(0, path)
+    pub fn exists(&self, path: &str) -> bool {
+        !self.services.store.files.has_nothing(0, path)
     }
 
     /// Returns the paths of the files in the first root that git would not ignore, sorted.
-    pub(super) fn project_files(&self) -> Result<Vec<String>, Error> {
-        self.store.files.list(0, "").map(|listing| listing.files)
+    ///
+    /// Errors: `PATH_OUTSIDE_ROOT` for a missing root.
+    pub fn project_files(&self) -> Result<Vec<String>, Error> {
+        self.services.store.files.list(0, "").map(|listing| listing.files)
     }
 
     /// Returns the text of a file of the first root that any tool may read, if it has at most `most` bytes.
-    pub(super) fn read_prefix(&self, path: &str, most: u64) -> Option<String> {
-        let place = self.store.files.admit_to_read(path).ok()?;
-        let mut snapshot = self.store.files.read(&place, most).ok()??;
+    pub fn read_prefix(&self, path: &str, most: u64) -> Option<String> {
+        let files = &self.services.store.files;
+        let mut snapshot = files.read(&files.admit_to_read(path).ok()?, most).ok()??;
         String::from_utf8(snapshot.take_bytes()).ok()
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::services::Services;
+use super::workspace::Workspace;
 use lockgate_error::Error;
 use lockgate_policy::{HookSettings, Policy};
 use lockgate_store::{DocumentPath, FileLocation};
@@ -28,17 +29,20 @@ impl Services {
         if !policy.hooks.need_trust() || is_trusted() { policy.hooks } else { policy.hooks.without_trust() }
     }
 
-    /// Returns the settings for hooks of the policy at the top of the first root, as far as they count.
-    ///
-    /// Errors: `POLICY_INVALID`, and those of finding the root.
-    pub(super) fn hook_settings_at_top(&self) -> Result<HookSettings, Error> {
-        let place = self.store.files.find_folder(&self.top().to_string_lossy())?;
-        let policy = self.policy_at_top()?;
-        Ok(self.hook_settings(&place, &policy))
-    }
-
     /// Returns the policy at the top of the first root.
     pub(super) fn policy_at_top(&self) -> Result<Arc<Policy>, Error> {
         self.policies.policy_of(&self.store.files, self.store.files.policy_at_top()?)
+    }
+}
+
+impl Workspace {
+    /// Returns the settings for hooks of the policy at the top of the first root: without trust in the policy, only those
+    /// that are at least as strict as the default.
+    ///
+    /// Errors: `POLICY_INVALID`, and those of finding the root.
+    pub fn hook_settings_at_top(&self) -> Result<HookSettings, Error> {
+        let place = self.services.store.files.find_folder(&self.top().to_string_lossy())?;
+        let policy = self.services.policy_at_top()?;
+        Ok(self.services.hook_settings(&place, &policy))
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::{
     LinesRequest, Report, Status,
     services::{Services, cancelled},
+    workspace::Workspace,
 };
 use lockgate_checks::{Verdict, Watch};
 use lockgate_edit::Edit;
@@ -115,16 +116,14 @@ pub fn import_apps(database: &EntityDatabase, folder: &Path) -> Result<Vec<Impor
     Ok(ImportDir::open(folder)?.apps()?.into_iter().map(add).collect())
 }
 
-impl Services {
+impl Workspace {
     /// Imports the files of a folder, each as an edit of its own. The workspace must reach all stored
     /// content.
-    pub(super) async fn import(
-        self: &Arc<Self>,
-        import: Import,
-        watch: Watch,
-    ) -> Result<Vec<Imported>, Error> {
+    ///
+    /// Errors: those of reading the folder; an error in one file is part of its result.
+    pub async fn import(&self, import: Import, watch: Watch) -> Result<Vec<Imported>, Error> {
         let folder = import.folder.clone();
-        let opened = self.off_reactor(move |_| {
+        let opened = self.services.off_reactor(move |_| {
             let import_dir = ImportDir::open(&folder)?;
             let items = import_dir.items()?;
             Ok((Arc::new(import_dir), items))
@@ -137,14 +136,16 @@ impl Services {
                 break;
             }
             let result = match key {
-                Ok(key) => self.import_one(&import_dir, &name, key, &import, &watch).await,
+                Ok(key) => self.services.import_one(&import_dir, &name, key, &import, &watch).await,
                 Err(why) => Err(why),
             };
             imported.push(Imported { name, result });
         }
         Ok(imported)
     }
+}
 
+impl Services {
     async fn import_one(
         self: &Arc<Self>,
         import_dir: &Arc<ImportDir>,
@@ -218,7 +219,7 @@ fn differs() -> Error {
         .hint("compare the two, and use --replace to import the file's")
 }
 
-/// Describes an entity in one line, by its file name in an export.
+/// Describes an entity in one line: the path of its file in an export, without encoding.
 fn describe_entity(Entity { kind, path, app_id, organization_id }: &Entity) -> String {
     let scope = app_id.as_deref().or(organization_id.as_deref()).unwrap_or("_global");
     format!("{}/{scope}/{path}", kind.name())

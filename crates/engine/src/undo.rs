@@ -287,11 +287,16 @@ impl Services {
                 && is_same_author(&older.meta.author, &entry.meta.author)
         });
         let older = own.take(OLDER_EDITS).find(|older| self.is_untouched(older));
-        let older = older.filter(|_| *direction == Direction::Undo).map(|older| {
+        let is_undo_of_files =
+            *direction == Direction::Undo && entry.changes.iter().all(|changed| changed.entity.is_none());
+        let older = older.filter(|_| is_undo_of_files).map(|older| {
             let path = older.changes.first().map_or("", |change| change.path.as_str());
             format!(", or undo the next older edit, {} of {path}, by its `edit_id`", older.id)
         });
-        let hint = "edit the current file; `since`, or `lockgate show`, shows the earlier text";
+        let hint = match error.since {
+            Some(_) => "edit the current file; `since`, or `lockgate show`, shows the earlier text",
+            None => "`lockgate show` shows the earlier text",
+        };
         error = error.hint(format!("{hint}{}", older.unwrap_or_default()));
         error
     }
@@ -426,15 +431,18 @@ mod tests {
         assert!(services.last_of_author(&undo("three"), &[1, 3, 9]).is_err());
     }
 
-    async fn undo_error(services: &Arc<Services>, edit_id: EditId) -> Error {
-        let undo = UndoRequest {
+    fn undo(edit_id: EditId) -> UndoRequest {
+        UndoRequest {
             direction: Direction::Undo,
             edit_id: Some(edit_id.to_string()),
             target: None,
             whose: Whose::Everyone,
             author: author("one"),
-        };
-        services.undo_or_redo(undo, Watch::idle()).await.unwrap_err()
+        }
+    }
+
+    async fn undo_error(services: &Arc<Services>, edit_id: EditId) -> Error {
+        services.undo_or_redo(undo(edit_id), Watch::idle()).await.unwrap_err()
     }
 
     #[tokio::test]
@@ -470,6 +478,21 @@ mod tests {
             "edit {edit} of a.txt cannot be undone: version {version} was expected, but there is no file: a.txt"
         );
         assert_eq!((error.code, error.message), (Code::EditConflict, expected));
+        assert_eq!(error.hint.as_deref(), Some("`lockgate show` shows the earlier text"));
+    }
+
+    #[tokio::test]
+    async fn a_removed_file_comes_back_under_a_name_that_no_new_file_may_have() {
+        let path = "a\u{200b}.txt";
+        let fixture = Fixture::new(&[(path, "one\n")]);
+        let services = &fixture.services;
+        let request =
+            |edit| Request { author: author("one"), ..Request::new(Target::File(path.to_owned()), edit) };
+        let edit = services.edit(request(Edit::Remove), Watch::idle()).await.unwrap().edit_id.unwrap();
+        let created = services.edit(request(Edit::Content("one\n".to_owned())), Watch::idle()).await;
+        assert_eq!(created.unwrap_err().code, Code::InvalidInput);
+        services.undo_or_redo(undo(edit), Watch::idle()).await.unwrap();
+        assert_eq!(std::fs::read(fixture.root().join(path)).unwrap(), b"one\n");
     }
 
     #[tokio::test]

@@ -4,26 +4,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::audit::{Audit, AuditTarget, CheckedFile, ProjectTrial};
 use super::difference::difference;
-use super::history::EntryDiffs;
 use super::host_edit::{HostChange, HostFile};
-use super::read::{ReadLines, ReadRequest};
+use super::read::ReadRequest;
 use super::report::Report;
-use super::root_files::{OwnFile, OwnWrite};
 use super::services::Services;
-use super::transfer::{Import, Imported};
 use super::trust::{Commands, ShownCommands};
 use lockgate_checks::Watch;
 use lockgate_edit::request::{Author, Request, UndoRequest};
 use lockgate_error::Error;
-use lockgate_policy::{HookSettings, Policy};
-use lockgate_store::{Cache, EditId, Entry, StateSocket, StoreListener, ToolCallRecords};
+use lockgate_policy::Policy;
+use lockgate_store::{Cache, EditId, Entry, StoreListener, ToolCallRecords};
 use lockgate_text::{Buffer, Hints};
 
 /// The roots that may be edited, with their locks, policies and caches.
 pub struct Workspace {
-    services: Arc<Services>,
+    pub(super) services: Arc<Services>,
 }
 
 impl Workspace {
@@ -77,13 +73,6 @@ impl Workspace {
         self.services.undo_or_redo(revert, watch).await
     }
 
-    /// Shows one edit.
-    ///
-    /// Errors: `INVALID_INPUT` if there is no such edit, and `STORE_UNAVAILABLE`.
-    pub async fn entry_diffs(&self, edit_id: String) -> Result<EntryDiffs, Error> {
-        self.services.entry_diffs(edit_id).await
-    }
-
     /// Returns one edit.
     ///
     /// Errors: `INVALID_INPUT` if there is no such edit, and `STORE_UNAVAILABLE`.
@@ -99,51 +88,12 @@ impl Workspace {
         self.services.read(request, watch).await
     }
 
-    /// Returns the whole text that a request refers to, after all checks that do not need the new text. For a
-    /// request with an earlier version, it returns that version.
-    ///
-    /// Errors: those of reading the target, and those with which the pipeline rejects a request before it is
-    /// judged.
-    pub async fn read_before_edit(&self, request: Request) -> Result<ReadLines, Error> {
-        self.services.read_before_edit(request).await
-    }
-
-    /// Judges files as they are against their text at a revision.
-    ///
-    /// Errors: `INVALID_INPUT` for an unknown revision, `FILE_NOT_FOUND` for a path that neither exists nor
-    /// existed at the revision, `POLICY_INVALID`, `INTERNAL` when the caller cancelled the call, and the
-    /// errors of admitting a path.
-    pub async fn check(&self, subjects: AuditTarget, watch: Watch) -> Result<Audit, Error> {
-        self.services.check(subjects, watch).await
-    }
-
-    /// Runs each of these gates on the first file of the first root to which the policy applies it; a gate
-    /// without such a file has no trial.
-    ///
-    /// Errors: those of listing the root.
-    pub fn try_in_project(&self, gates: &[&str], watch: &Watch) -> Result<Vec<ProjectTrial>, Error> {
-        self.services.try_in_project(gates, watch)
-    }
-
     /// Reads a file that the tool of an agent's host is about to edit, with the policy's settings for that.
     ///
     /// Errors: those of admitting a path to be written, `PROTECTED` for a path that the policy protects,
     /// `POLICY_INVALID`, `TOO_LARGE`.
     pub async fn host_file(&self, path: String) -> Result<HostFile, Error> {
         self.services.host_file(path).await
-    }
-
-    /// Judges a file as it is against the bytes that it had; `None` if there was no file.
-    ///
-    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `POLICY_INVALID`, `INTERNAL` when the caller cancelled
-    /// the call, and the errors of admitting a path to be read.
-    pub async fn judge_written(
-        &self,
-        path: String,
-        before: Option<Vec<u8>>,
-        watch: Watch,
-    ) -> Result<CheckedFile, Error> {
-        self.services.judge_written(path, before, watch).await
     }
 
     /// Records the changes of files that the tool of an agent's host wrote, as one edit. Returns its id; `None`
@@ -160,24 +110,9 @@ impl Workspace {
         self.services.record_host_edit(changes, author, gates).await
     }
 
-    /// Listens for the hooks of the user on the root of this workspace: [`HookState::connect`](super::HookState::connect) finds the socket.
-    ///
-    /// Errors: the reason why there is none, such as several roots.
-    pub fn listen_for_hooks(&self) -> Result<StateSocket, String> {
-        self.services.listen_for_hooks()
-    }
-
     /// Returns the records of tool calls of hosts that are not finished.
     pub fn tool_calls(&self) -> &ToolCallRecords {
         &self.services.tool_calls
-    }
-
-    /// Imports the files of a folder, each as an edit of its own. The workspace must reach all stored
-    /// content.
-    ///
-    /// Errors: those of reading the folder; an error in one file is part of its result.
-    pub async fn import(&self, bring: Import, watch: Watch) -> Result<Vec<Imported>, Error> {
-        self.services.import(bring, watch).await
     }
 
     /// Returns the policy of a folder, or of a file's folder, and its commands.
@@ -248,63 +183,5 @@ impl Workspace {
     /// Errors: `POLICY_INVALID`.
     pub fn policy_at_top(&self) -> Result<Arc<Policy>, Error> {
         self.services.policy_at_top()
-    }
-
-    /// Returns the settings for hooks of the policy at the top of the first root: without trust in the policy, only those
-    /// that are at least as strict as the default.
-    ///
-    /// Errors: `POLICY_INVALID`.
-    pub fn hook_settings_at_top(&self) -> Result<HookSettings, Error> {
-        self.services.hook_settings_at_top()
-    }
-
-    /// Reads a file of the first root that only a person edits.
-    ///
-    /// Errors: `NOT_A_FILE` for anything but a regular file, and for a path through a link; `TOO_LARGE` above
-    /// 4 MiB; the errors of admitting a path, except `PROTECTED`.
-    pub fn own_file(&self, path: &str) -> Result<OwnFile, Error> {
-        self.services.own_file(path)
-    }
-
-    /// Replaces, creates or removes files that only a person edits: all of them, or none.
-    ///
-    /// Errors: `EDIT_CONFLICT` if a file changed meanwhile, `LOCK_TIMEOUT` while lockgate itself edits one of
-    /// them, and errors of the operating system.
-    pub fn write_own(&self, writes: &[OwnWrite<'_>]) -> Result<(), Error> {
-        self.services.write_own(writes)
-    }
-
-    /// Returns the record of an addition to a configuration, by its name; `None` if there is none that counts.
-    pub fn setup_record(&self, addition: &str) -> Option<Vec<u8>> {
-        self.services.setup_record(addition)
-    }
-
-    /// Sets the record of an addition to a configuration, or removes it.
-    ///
-    /// Errors: `PERMISSION_DENIED` if lockgate has no usable state folder, and errors of the operating system.
-    pub fn set_setup_record(&self, addition: &str, record: Option<&[u8]>) -> Result<(), Error> {
-        self.services.set_setup_record(addition, record)
-    }
-
-    /// Returns the path of the first root, with links resolved.
-    pub fn top(&self) -> PathBuf {
-        self.services.top()
-    }
-
-    /// True if anything exists at a path of the first root, even a dangling link.
-    pub fn exists(&self, path: &str) -> bool {
-        self.services.exists(path)
-    }
-
-    /// Returns the paths of the files in the first root that git would not ignore, sorted.
-    ///
-    /// Errors: `PATH_OUTSIDE_ROOT` for a missing root.
-    pub fn project_files(&self) -> Result<Vec<String>, Error> {
-        self.services.project_files()
-    }
-
-    /// Returns the text of a file of the first root that any tool may read, if it has at most `most` bytes.
-    pub fn read_prefix(&self, path: &str, most: u64) -> Option<String> {
-        self.services.read_prefix(path, most)
     }
 }

@@ -15,7 +15,7 @@
 //! let pattern = Pattern::compile(r"(?P<name>\w+)=(\d+)", Flags::default())?;
 //! let template = ReplacementTemplate::parse(r"\2=\g<name>", &pattern)?;
 //! let text = "a=1, b=22";
-//! let found = pattern.replace(text, 0..text.len(), &template, None, &mut StepBudget::per_call())?;
+//! let found = pattern.replace(text, 0..text.len(), &template, None, &mut StepBudget::new(40_000_000))?;
 //! assert_eq!(found.iter().map(|one| one.text.as_str()).collect::<Vec<_>>(), ["1=a", "22=b"]);
 //! # Ok::<(), Error>(())
 //! ```
@@ -64,6 +64,9 @@ pub use self::template::ReplacementTemplate;
 mod tests {
     use super::*;
 
+    /// The budget of one call by default.
+    const STEPS: u64 = 40_000_000;
+
     fn changes(
         pattern: &str,
         template: &str,
@@ -77,7 +80,7 @@ mod tests {
 
     fn replaced(pattern: &str, template: &str, text: &str) -> String {
         let mut out = text.to_owned();
-        for change in changes(pattern, template, text, &mut StepBudget::per_call()).unwrap().iter().rev() {
+        for change in changes(pattern, template, text, &mut StepBudget::new(STEPS)).unwrap().iter().rev() {
             out.replace_range(change.span.clone(), &change.text);
         }
         out
@@ -110,7 +113,7 @@ mod tests {
         let template = ReplacementTemplate::parse("-", &pattern).unwrap();
         let spans = |window| {
             let changes =
-                pattern.replace("abbbc", window, &template, None, &mut StepBudget::per_call()).unwrap();
+                pattern.replace("abbbc", window, &template, None, &mut StepBudget::new(STEPS)).unwrap();
             changes.into_iter().map(|change| change.span).collect::<Vec<_>>()
         };
         assert_eq!(spans(1..4), [1..2, 3..4]);
@@ -179,7 +182,7 @@ mod tests {
     #[test]
     fn a_replacement_that_blows_up_is_refused() {
         let text = "a".repeat(1 << 16);
-        let error = changes("a", &"x".repeat(1 << 12), &text, &mut StepBudget::per_call()).unwrap_err();
+        let error = changes("a", &"x".repeat(1 << 12), &text, &mut StepBudget::new(STEPS)).unwrap_err();
         assert_eq!(error, Error::OutOfSteps);
     }
 }

@@ -36,6 +36,10 @@ impl Document for FileLocation {
         self.in_root()
     }
 
+    fn check_new_name(&self) -> Result<(), Error> {
+        self.check_new_name()
+    }
+
     fn file(&self) -> Option<&FileLocation> {
         Some(self)
     }
@@ -45,7 +49,7 @@ impl Document for FileLocation {
     }
 
     fn occasion(&self) -> Option<&'static str> {
-        self.occasion()
+        self.occasion
     }
 
     fn resolved(&self) -> Option<&str> {
@@ -53,7 +57,7 @@ impl Document for FileLocation {
     }
 
     fn names(&self) -> &[String] {
-        self.names()
+        &self.names
     }
 
     fn read(&self, store: &Store, limit: u64, known: Option<&[u8]>) -> Result<Option<Snapshot>, Error> {

@@ -46,7 +46,6 @@ mod store;
 mod system_error;
 mod tenant;
 mod transfer;
-mod workspace_history;
 
 pub use config::policy_file::PolicyText;
 pub use config::policy_listing::PolicyFile;
@@ -63,6 +62,7 @@ pub use lock_key::LockKey;
 pub use locks::{LockGuard, LockWaits, Locks};
 pub use outcome::{GuardLevel, PublishedBatch, PublishedFile, WriteOutcome};
 pub use paths::file_location::FileLocation;
+pub use paths::folder_names::POLICY_NAMES;
 pub use paths::git_layout::PlannedFile;
 pub use paths::project::{ProjectRoot, link_target, relative};
 pub use paths::root::without_dots;
@@ -70,14 +70,14 @@ pub use recover::Recovery;
 pub use row_location::{RowLocation, RowSnapshot, RowWrite};
 pub use rows::{DefaultOwner, EntityFilter, EntitySelector, EntityStore, RowListed, RowText};
 pub use search::{
-    Clock, FileList, Finder, FoundFiles, Hidden, Hits, MatchReach, SearchClock, SearchEnd,
-    SearchLimits as SearchBounds, SearchPattern, SearchRoots, SearchTarget, Skipped,
+    Clock, FileList, Finder, FoundFiles, Hidden, Hits, MatchReach, SearchClock, SearchEnd, SearchLimits,
+    SearchPattern, SearchRoots, SearchTarget, Skipped,
 };
 pub use snapshot::{ExpectedContent, FileSnapshot};
 pub use sql::rows::{Added, EntityDatabase, Migrated, StoreListener};
 pub use state::{
-    Cache, CacheLimits, Cached, ClearError, IndexFile, RecordSubject, StateFolder, StateSocket,
-    ToolCallRecords, is_equal_peer, is_own_path, outside,
+    Cache, CacheLimits, Cached, IndexFile, RecordSubject, StateFolder, StateSocket, ToolCallRecords,
+    is_equal_peer, is_own_path, outside,
 };
 pub use store::Store;
 pub use tenant::Tenant;

@@ -36,17 +36,6 @@ impl Encoding {
         }
     }
 
-    /// Parses the `charset` of an editorconfig, in any case.
-    pub fn from_charset(name: &str) -> Option<Encoding> {
-        match name.to_ascii_lowercase().as_str() {
-            "utf-8" | "utf-8-bom" => Some(Encoding::Utf8),
-            "utf-16le" => Some(Encoding::Utf16Le),
-            "utf-16be" => Some(Encoding::Utf16Be),
-            "latin1" => Some(Encoding::Latin1),
-            _ => None,
-        }
-    }
-
     /// Encodes a text, or returns the first character that this encoding cannot represent.
     pub(super) fn encode(self, text: &str) -> Result<Vec<u8>, char> {
         match self {
@@ -269,12 +258,5 @@ mod tests {
         }
         assert_eq!(Encoding::Windows1252.encode("€"), Ok(vec![0x80]));
         assert_eq!(Encoding::Latin1.encode("€"), Err('€'));
-    }
-
-    #[test]
-    fn understands_the_charsets_of_editorconfig() {
-        assert_eq!(Encoding::from_charset("UTF-8-BOM"), Some(Encoding::Utf8));
-        assert_eq!(Encoding::from_charset("latin1"), Some(Encoding::Latin1));
-        assert_eq!(Encoding::from_charset("koi8-r"), None);
     }
 }

@@ -47,12 +47,21 @@ fn is_long(text: &str) -> bool {
     text.chars().nth(LONGEST_WORD).is_some()
 }
 
+/// Returns the only candidate that a name is a misspelling of; `None` if several are equally near.
+pub fn correction<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let misspelt = candidates.into_iter().filter(|candidate| is_misspelling(name, candidate));
+    match nearest_all(name, misspelt).as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    }
+}
+
 /// Returns true if a name is another one but for case, separators, and one typing error in each of its parts, as in
 /// `startLine` or `serach_contxt`.
 ///
 /// Names that only have parts in common do not count: `replace` and `replace_all`, or `after_line` and `at_line`, may have
 /// different meanings.
-pub fn is_misspelling(name: &str, other: &str) -> bool {
+fn is_misspelling(name: &str, other: &str) -> bool {
     if is_long(name) || is_long(other) {
         return false;
     }
@@ -132,6 +141,20 @@ mod tests {
         assert_eq!(nearest_all("CartA.totl", known), ["CartA.total"]);
         assert_eq!(nearest_all("lin", ["line", "lint", "link", "lind", "ling"]).len(), MAX_EQUAL);
         assert_eq!(nearest_all("mypy", known), [""; 0]);
+    }
+
+    #[test]
+    fn a_name_is_corrected_if_only_one_can_be_meant() {
+        let known = ["module", "app_file", "file", "line", "link"];
+        for (name, corrected) in [
+            ("modul", Some("module")),
+            ("AppFile", Some("app_file")),
+            ("lin", None),
+            ("app", None),
+            ("workflow", None),
+        ] {
+            assert_eq!(correction(name, known), corrected, "{name}");
+        }
     }
 
     #[test]

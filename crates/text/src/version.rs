@@ -2,6 +2,7 @@
 //!
 //! Invariant: equal versions mean equal bytes.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
@@ -44,10 +45,16 @@ impl Version {
         blake3::Hash::from_bytes(self.0).to_hex().to_string()
     }
 
-    /// Returns a requested version for a message: the first 12 digits of a whole one, any other text as it is.
-    pub fn shortened(requested: &str) -> &str {
-        let whole = Some(requested).filter(|text| text.len() == ALL_DIGITS);
-        whole.and_then(|text| text.get(..WIRE_DIGITS)).unwrap_or(requested)
+    /// Describes a requested version in a message: the first 12 digits of a whole one, any other text as it is. A text
+    /// that has too few digits is described as such.
+    pub fn describe_requested(requested: &str) -> Cow<'_, str> {
+        match requested.len() {
+            0..WIRE_DIGITS => {
+                Cow::Owned(format!("{requested:?}, which has fewer than {WIRE_DIGITS} digits,"))
+            }
+            ALL_DIGITS => Cow::Borrowed(requested.get(..WIRE_DIGITS).unwrap_or(requested)),
+            _ => Cow::Borrowed(requested),
+        }
     }
 
     /// Returns true if a caller's version means this one: 12 to 64 hex digits that begin it, in either case.
@@ -93,6 +100,20 @@ mod tests {
         let version = Version::hash(b"");
         assert_eq!(version.hex(), "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262");
         assert_eq!(version.to_string(), "af1349b9f5f9");
+    }
+
+    #[test]
+    fn a_requested_version_is_described_by_as_many_digits_as_count() {
+        let version = Version::hash(b"");
+        for (requested, description) in [
+            (version.hex().as_str(), "af1349b9f5f9"),
+            ("af1349b9f5f9", "af1349b9f5f9"),
+            ("af1349b9f5f9a", "af1349b9f5f9a"),
+            ("af1349b9f5f", "\"af1349b9f5f\", which has fewer than 12 digits,"),
+            ("", "\"\", which has fewer than 12 digits,"),
+        ] {
+            assert_eq!(Version::describe_requested(requested), description);
+        }
     }
 
     #[test]

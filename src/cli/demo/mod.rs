@@ -40,7 +40,7 @@ pub(super) fn run(args: DemoArgs) -> Result<ExitCode, Error> {
     let cleanup = if args.keep { Cleanup::Keep } else { Cleanup::Remove };
     let project = DemoProject::create(cleanup)?;
     paint::print(&opening(&project))?;
-    let mut client = DemoClient::start(project.root(), project.state_folder().as_deref())?;
+    let mut client = DemoClient::start(project.root(), project.state_folder())?;
     let steps = steps();
     let mut wrong = 0;
     for (index, step) in steps.iter().enumerate() {

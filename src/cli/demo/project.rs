@@ -3,11 +3,12 @@
 //! Invariant: nothing outside the new folder is changed. The folder is removed afterwards unless it is to be kept or
 //! the process is killed.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use tempfile::TempDir;
 
 use lockgate_error::{Code, Error};
 
@@ -34,8 +35,9 @@ pub(super) enum Cleanup {
 #[derive(Debug)]
 #[must_use = "the folder is removed when this is dropped"]
 pub(super) struct DemoProject {
-    root: PathBuf,
-    cleanup: Cleanup,
+    folder: TempDir,
+    /// The folder for the state and the caches of its server, if the project is removed afterwards.
+    own: Option<TempDir>,
 }
 
 impl DemoProject {
@@ -43,8 +45,13 @@ impl DemoProject {
     ///
     /// Errors: `IO_FAILED`.
     pub(super) fn create(cleanup: Cleanup) -> Result<DemoProject, Error> {
-        let root = new_folder().map_err(|error| failed("make a temporary folder", &error))?;
-        let project = DemoProject { root, cleanup };
+        let io = |error| failed("make a temporary folder", &error);
+        let folder = new_folder(cleanup).map_err(io)?;
+        let own = match cleanup {
+            Cleanup::Keep => None,
+            Cleanup::Remove => Some(new_folder(cleanup).map_err(io)?),
+        };
+        let project = DemoProject { folder, own };
         for (path, text) in FILES {
             project.write(path, text).map_err(|error| failed(&format!("write {path}"), &error))?;
         }
@@ -53,7 +60,7 @@ impl DemoProject {
 
     /// Returns the folder of the project.
     pub(super) fn root(&self) -> &Path {
-        &self.root
+        self.folder.path()
     }
 
     /// Returns the initial files of the project.
@@ -65,7 +72,7 @@ impl DemoProject {
     ///
     /// Errors: `IO_FAILED`.
     pub(super) fn bytes(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
-        match fs::read(self.root.join(path)) {
+        match fs::read(self.root().join(path)) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(failed(&format!("read {path}"), &error)),
@@ -73,15 +80,12 @@ impl DemoProject {
     }
 
     /// Returns the state folder of its server, if the project is removed afterwards.
-    pub(super) fn state_folder(&self) -> Option<PathBuf> {
-        match self.cleanup {
-            Cleanup::Keep => None,
-            Cleanup::Remove => Some(self.root.with_extension("own")),
-        }
+    pub(super) fn state_folder(&self) -> Option<&Path> {
+        self.own.as_ref().map(TempDir::path)
     }
 
     fn write(&self, path: &str, text: &str) -> io::Result<()> {
-        let file = self.root.join(path);
+        let file = self.root().join(path);
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder)?;
         }
@@ -89,22 +93,13 @@ impl DemoProject {
     }
 }
 
-impl Drop for DemoProject {
-    fn drop(&mut self) {
-        if let Some(own) = self.state_folder() {
-            // Errors cannot be reported here; the folders lie where the system cleans up.
-            drop(fs::remove_dir_all(&self.root));
-            drop(fs::remove_dir_all(own));
-        }
-    }
-}
-
 /// Creates a new folder that only its owner can access.
-fn new_folder() -> io::Result<PathBuf> {
-    let moment = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-    let root = std::env::temp_dir().join(format!("lockgate-demo-{}-{moment}", std::process::id()));
-    DirBuilder::new().mode(0o700).create(&root)?;
-    Ok(root)
+fn new_folder(cleanup: Cleanup) -> io::Result<TempDir> {
+    tempfile::Builder::new()
+        .prefix("lockgate-demo-")
+        .permissions(Permissions::from_mode(0o700))
+        .disable_cleanup(cleanup == Cleanup::Keep)
+        .tempdir()
 }
 
 fn failed(action: &str, error: &io::Error) -> Error {
@@ -122,7 +117,12 @@ mod tests {
         drop(project);
         assert!(root.join("README.md").exists());
 
-        drop(DemoProject { root: root.clone(), cleanup: Cleanup::Remove });
-        assert!(!root.exists());
+        fs::remove_dir_all(root).unwrap();
+
+        let project = DemoProject::create(Cleanup::Remove).unwrap();
+        let folders = [project.root(), project.state_folder().unwrap()].map(Path::to_owned);
+        assert!(folders.iter().all(|folder| folder.exists()));
+        drop(project);
+        assert!(!folders.iter().any(|folder| folder.exists()));
     }
 }

@@ -94,7 +94,11 @@ impl EditFlags {
         put("search_count", self.count.map(Value::from));
         put("search_flags", self.flags.map(flags_value));
         match (self.new_content, self.lines, self.at_line) {
-            (Some(text), Some((start, end)), _) => {
+            (Some(mut text), Some((start, end)), _) => {
+                // A shell's word has no final line end, and the text stands for whole lines.
+                if !text.is_empty() && !text.ends_with('\n') {
+                    text.push('\n');
+                }
                 let edit = json!({"start_line": start, "end_line": end, "new_content": text});
                 put("line_edits", Some(with_expect(edit, self.expect)));
             }
@@ -173,6 +177,10 @@ mod tests {
             (
                 vec!["--lines", "2-4", "--new-content", "", "--expect", "was"],
                 json!({"path": "p", "line_edits": [{"start_line": 2, "end_line": 4, "new_content": "", "expect": "was"}]}),
+            ),
+            (
+                vec!["--lines", "2", "--new-content", "x"],
+                json!({"path": "p", "line_edits": [{"start_line": 2, "end_line": 2, "new_content": "x\n"}]}),
             ),
             (
                 vec!["--at-line", "7", "--new-content", "x"],

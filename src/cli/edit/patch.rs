@@ -1,7 +1,7 @@
 //! Applies a patch in the format of `apply_patch`, as one batch.
 
 use lockgate_edit::Edit;
-use lockgate_edit::request::{Author, Expect, Mode, Request, Target};
+use lockgate_edit::request::{Author, Expect, FilePermissions, Mode, Request, Target};
 use lockgate_engine::{TrustOverride, Workspace};
 use lockgate_error::{Code, Error};
 use lockgate_hosts::locate::{self, Located};
@@ -28,13 +28,8 @@ pub(super) fn apply(
         for file in &files {
             let entry = requests.len();
             let changes = changes(&workspace, file, entry).await.map_err(|error| error.with_entry(entry))?;
-            for FileEdit { path, edit, expect } in changes {
-                requests.push(Request {
-                    mode,
-                    expect,
-                    author: author.clone(),
-                    ..Request::new(Target::File(path), edit)
-                });
+            for request in changes {
+                requests.push(Request { mode, author: author.clone(), ..request });
             }
         }
         workspace.edit_all(requests, watch).await
@@ -43,33 +38,22 @@ pub(super) fn apply(
     (CommandOutcome::Batch(edited, paths), ResponseOptions::default())
 }
 
-/// The edit of one file.
-struct FileEdit {
-    path: String,
-    edit: Edit,
-    expect: Expect,
-}
-
-impl FileEdit {
-    /// Creates an edit of a file in any version.
-    fn new(path: String, edit: Edit) -> FileEdit {
-        FileEdit { path, edit, expect: Expect::Anything }
-    }
-}
-
 /// Returns the edits that one part of a patch stands for. `entry` is the index of the first in the batch.
 ///
 /// Errors: those of reading the file and of [`locate::update`], and `NO_MATCH` or `AMBIGUOUS_MATCH` for lines of a moved
 /// file.
-async fn changes(workspace: &Workspace, file: &FilePatch, entry: usize) -> Result<Vec<FileEdit>, Error> {
+async fn changes(workspace: &Workspace, file: &FilePatch, entry: usize) -> Result<Vec<Request>, Error> {
     let path = file.path.clone();
+    let target = Target::File(path.clone());
     let (chunks, move_to) = match &file.change {
-        PatchChange::Add(text) => return Ok(vec![FileEdit::new(path, Edit::Content(text.clone()))]),
-        PatchChange::Delete => return Ok(vec![FileEdit::new(path, Edit::Remove)]),
+        PatchChange::Add(text) => return Ok(vec![Request::new(target, Edit::Content(text.clone()))]),
+        PatchChange::Delete => return Ok(vec![Request::new(target, Edit::Remove)]),
         PatchChange::Update { chunks, move_to } => (chunks, move_to),
     };
-    let Some(before) = workspace.host_file(path.clone()).await?.bytes else {
-        return Err(Error::new(Code::FileNotFound, format!("{path} does not exist")));
+    let file = workspace.host_file(path.clone()).await?;
+    let Some(before) = file.bytes else {
+        let message = format!("cannot update non-existent file: {path}");
+        return Err(Error::new(Code::FileNotFound, message).naming_target(&path));
     };
     let expect = Expect::Version(Version::hash(&before).hex());
     match move_to {
@@ -79,7 +63,7 @@ async fn changes(workspace: &Workspace, file: &FilePatch, entry: usize) -> Resul
             if let Edit::Several(parts) = &mut edit {
                 parts.iter_mut().for_each(|part| part.entry = entry);
             }
-            Ok(vec![FileEdit { path, edit, expect }])
+            Ok(vec![Request { expect, ..Request::new(target, edit) }])
         }
         Some(to) => {
             let after = match locate::chunks(&path, &before, chunks) {
@@ -91,8 +75,10 @@ async fn changes(workspace: &Workspace, file: &FilePatch, entry: usize) -> Resul
                     return Err(Error::new(Code::NotText, message));
                 }
             };
-            let removal = FileEdit { path, edit: Edit::Remove, expect };
-            Ok(vec![removal, FileEdit::new(to.clone(), Edit::Restore(after))])
+            let removal = Request { expect, ..Request::new(target, Edit::Remove) };
+            let permissions = file.mode.map_or(FilePermissions::Usual, FilePermissions::Bits);
+            let creation = Request::new(Target::File(to.clone()), Edit::Restore(after));
+            Ok(vec![removal, Request { permissions, ..creation }])
         }
     }
 }

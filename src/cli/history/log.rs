@@ -17,7 +17,7 @@ use crate::cli::paint;
 use crate::cli::store_args::CommandWorkspace;
 use lockgate_checks::Watch;
 use lockgate_edit::request::{HistoryRequest, Target};
-use lockgate_engine::{EditId, Entry, TrustOverride, Workspace};
+use lockgate_engine::{EditId, Entry, Workspace};
 use lockgate_error::Error;
 use lockgate_mcp::answer::{self, Forms, ResponseOptions};
 use lockgate_protocol::{EditRecord, HistoryResponse};
@@ -78,7 +78,7 @@ fn log(args: LogArgs) -> Result<ExitCode, Error> {
         (false, false) => Style::Line,
     };
     let target = path.map(Target::File);
-    let opened = place.open(TrustOverride::default());
+    let opened = place.open_to_read();
     work(opened, |workspace, watch| async move {
         let mut entries = edits(&workspace, target.clone(), number, since).await?;
         let truncated = (entries.len() > number).then_some(true);

@@ -12,7 +12,7 @@ use crate::cli::store_args::CommandWorkspace;
 use crate::cli::{pager, paint};
 use lockgate_checks::Watch;
 use lockgate_edit::request::HistoryRequest;
-use lockgate_engine::{TrustOverride, Workspace};
+use lockgate_engine::Workspace;
 use lockgate_error::{Code, Error};
 use lockgate_mcp::answer;
 
@@ -36,7 +36,7 @@ pub(in crate::cli) fn run(args: ShowArgs) -> Result<ExitCode, Error> {
 
 fn show(args: ShowArgs) -> Result<ExitCode, Error> {
     let ShowArgs { id, workspace: place, format } = args;
-    let found = work(place.open(TrustOverride::default()), |workspace, _| async move {
+    let found = work(place.open_to_read(), |workspace, _| async move {
         let id = match id {
             Some(id) => id,
             None => last_edit(&workspace).await?,

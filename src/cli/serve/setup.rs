@@ -30,7 +30,7 @@ pub(super) fn for_one_user(
     options: ServerOptions,
 ) -> Result<Setup, Error> {
     let hosts = hosts(listen)?;
-    let token = match token::from_env()? {
+    let token = match token::from_env(token::TOKEN)? {
         Some(token) => token,
         None => {
             let generate = || Ok(BearerToken::generate()?.reveal().to_owned());
@@ -50,7 +50,7 @@ pub(super) fn for_one_user(
         metrics: Readers::Token,
         limits: ServerLimits::default(),
         options,
-        seal: token::seal()?,
+        seal: token::from_env(token::SEAL)?,
         principals: vec![principal],
     })
 }
@@ -99,7 +99,8 @@ pub(super) fn from_configuration(
             .field("--config")
             .hint("keep the configuration outside of every root"));
     }
-    Ok(Setup { listen, hosts, origins, metrics, limits, options, seal: token::seal()?, principals })
+    let seal = token::from_env(token::SEAL)?;
+    Ok(Setup { listen, hosts, origins, metrics, limits, options, seal, principals })
 }
 
 /// Returns the database that all tokens of a server share.

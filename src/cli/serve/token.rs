@@ -12,7 +12,7 @@ use lockgate_policy::Token;
 pub(super) const TOKEN: &str = "LOCKGATE_TOKEN";
 
 /// The environment variable of the secret that servers behind one balancer share.
-const SEAL: &str = "LOCKGATE_SEAL";
+pub(super) const SEAL: &str = "LOCKGATE_SEAL";
 
 /// The arguments of `lockgate serve token`.
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ pub(super) fn run(args: &TokenArgs) -> Result<ExitCode, Error> {
         let message = "a name has letters, digits, `.`, `_`, `@` and `-`, and at most 64 of them";
         return Err(Error::new(Code::InvalidInput, message).field("NAME"));
     }
-    let (token, shown) = match from_env()? {
+    let (token, shown) = match from_env(TOKEN)? {
         Some(token) => (token, false),
         None => (BearerToken::generate()?, true),
     };
@@ -42,20 +42,8 @@ pub(super) fn run(args: &TokenArgs) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the token from the environment.
-pub(super) fn from_env() -> Result<Option<BearerToken>, Error> {
-    secret(TOKEN)
-}
-
-/// Returns the secret that servers behind one balancer share, from the environment.
-pub(super) fn seal() -> Result<Option<BearerToken>, Error> {
-    secret(SEAL)
-}
-
-fn secret(variable: &str) -> Result<Option<BearerToken>, Error> {
-    match env::var_os(variable) {
-        None => Ok(None),
-        Some(text) if text.is_empty() => Ok(None),
-        Some(text) => BearerToken::parse(text.to_str().unwrap_or_default(), variable).map(Some),
-    }
+/// Returns the token or secret in this variable of the environment.
+pub(super) fn from_env(variable: &str) -> Result<Option<BearerToken>, Error> {
+    let text = env::var_os(variable).filter(|text| !text.is_empty());
+    text.map(|text| BearerToken::parse(text.to_str().unwrap_or_default(), variable)).transpose()
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::ArgAction;
 use serde_json::{Value, json};
 
-use super::output::{database, print};
+use super::output::{database, existing_database, print};
 use crate::cli::output_format::OutputFormat;
 use crate::cli::paint::{DONE, FAINT, LABEL, labelled, visible};
 use crate::cli::store_args::StoreLocation;
@@ -68,7 +68,7 @@ pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
             print(format, &value, &text)?;
         }
         AppCommand::List { store, format } => {
-            let apps = database(&store)?.apps()?;
+            let apps = existing_database(&store)?.apps()?;
             let value = |(id, organization): &(String, Option<String>)| json!({"id": id, "organization": organization});
             let line = |(id, organization): &(String, Option<String>)| {
                 labelled(LABEL, &visible(id), owner_text(organization.as_deref()))

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::ArgAction;
 use serde_json::json;
 
-use super::output::{database, failures, print, print_rejections};
+use super::output::{existing_database, failures, print, print_rejections};
 use crate::cli::output_format::OutputFormat;
 use crate::cli::paint::{DONE, labelled};
 use crate::cli::store_args::StoreLocation;
@@ -28,7 +28,7 @@ pub(super) struct ExportArgs {
 /// Exports and prints the counts.
 pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Error> {
     let Exported { entities, apps, failed } =
-        lockgate_engine::export(database(&args.store)?.as_ref(), &args.dir)?;
+        lockgate_engine::export(existing_database(&args.store)?.as_ref(), &args.dir)?;
     let each = || failed.iter().map(|(name, why)| (name.as_str(), why));
     let counts = json!({"entities": entities, "apps": apps, "failed": failures(each())});
     let rejected = if failed.is_empty() { String::new() } else { format!(", {} refused", failed.len()) };

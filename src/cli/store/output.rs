@@ -16,6 +16,11 @@ pub fn database(store: &StoreLocation) -> Result<Arc<EntityDatabase>, Error> {
     Ok(store.database()?.unwrap_or_else(|| Workspace::open_database(&[])))
 }
 
+/// Returns the database of `--store`, which must exist, or else the user's own.
+pub fn existing_database(store: &StoreLocation) -> Result<Arc<EntityDatabase>, Error> {
+    Ok(store.existing_database()?.unwrap_or_else(|| Workspace::open_database(&[])))
+}
+
 /// Prints the result as JSON or text.
 pub fn print(format: OutputFormat, value: &Value, text: &str) -> Result<(), Error> {
     match format {

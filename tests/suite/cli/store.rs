@@ -224,6 +224,7 @@ fn apps_and_tables_are_listed() {
     let listed = json!({"apps": [{"id": "7", "organization": "acme"}, {"id": "9", "organization": null}]});
     assert_eq!(fixture.json(&["store", "app", "list"], 0), listed);
     let at = |path: &str| format!("sqlite:{}", fixture.folder.path().join(path).display());
+    fixture.run(&["store", "migrate", "--store", &at("other.db")], 0);
     assert_eq!(fixture.json(&["store", "app", "list", "--store", &at("other.db")], 0), json!({"apps": []}));
     fixture.run(&["store", "app", "list", "--store", &at("")], 70);
 }

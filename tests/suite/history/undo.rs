@@ -184,6 +184,17 @@ fn an_empty_file_that_was_made_is_removed_as_well() {
 }
 
 #[test]
+fn an_edit_that_made_a_byte_order_mark_is_not_undone_below_a_later_one() {
+    let fixture = Fixture::new(&[("a.txt", "")]);
+    let first = fixture.edit(content("a.txt", "\u{feff}one\n")).unwrap();
+    fixture.edit(request("a.txt", line(1, "two\n"), Expect::Anything)).unwrap();
+    let rejection = fixture.undo(&first).unwrap_err();
+    assert_eq!(rejection.code, Code::EditConflict);
+    assert!(rejection.message.ends_with(" was changed since: it is line 1 now"), "{}", rejection.message);
+    assert_eq!(fixture.text("a.txt"), "\u{feff}two\n");
+}
+
+#[test]
 fn an_ambiguous_undo_is_refused() {
     for (before, first, second) in [
         ("one\ntwo\nthree", insertion(4, "four\n"), insertion(5, "five\n")),
@@ -208,7 +219,7 @@ fn without_an_id_the_last_edit_of_all_roots_is_chosen() {
         std::fs::write(root.join("a.txt"), "0\n").unwrap();
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let workspace = Workspace::open_with_state_dir(&roots, &dir.path().join("own")).unwrap();
+    let workspace = Workspace::at(&roots).with_state_dir(&dir.path().join("own")).open().unwrap();
     let texts = || -> Vec<String> {
         roots.iter().map(|root| std::fs::read_to_string(root.join("a.txt")).unwrap()).collect()
     };

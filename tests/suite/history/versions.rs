@@ -53,6 +53,37 @@ fn later_changes_are_never_overwritten() {
 }
 
 #[test]
+fn a_conflict_says_how_the_lines_were_changed() {
+    for (theirs, own, expected) in [
+        (
+            line(9, ""),
+            line(9, "NINE\n"),
+            "line 9 of version V, the target of this edit, was changed since by the removal of line 9",
+        ),
+        (
+            insertion(9, "a\nb\n"),
+            insertion(9, "c\n"),
+            "the place before line 9 of version V, the target of this edit, was changed since by the addition of lines 9-10",
+        ),
+        (
+            line(9, "theirs\n"),
+            line(9, "NINE\n"),
+            "line 9 of version V, the target of this edit, was changed since: it is line 9 now",
+        ),
+        (
+            lines(8, 9, "theirs\n"),
+            lines(8, 9, "own\n"),
+            "lines 8-9 of version V, the target of this edit, was changed since: it is line 8 now",
+        ),
+    ] {
+        let (fixture, first) = ten();
+        fixture.edit(request("a.txt", theirs, Expect::Anything)).unwrap();
+        let rejection = fixture.edit(request("a.txt", own, version(&first))).unwrap_err();
+        assert_eq!(rejection.message, expected.replace('V', &first.version.unwrap().to_string()));
+    }
+}
+
+#[test]
 fn the_whole_text_is_not_rebased() {
     let (fixture, first) = ten();
     fixture.edit(request("a.txt", line(9, "theirs\n"), Expect::Anything)).unwrap();
@@ -98,6 +129,27 @@ fn a_foreign_save_is_rebased_and_reported() {
     assert!(report.notes.iter().any(|note| note.contains("by another program") && note.contains(&id)));
     let report = fixture.edit(request("a.txt", line(8, "EIGHT\n"), Expect::Anything)).unwrap();
     assert!(!report.notes.iter().any(|note| note.contains("by another program")), "it is told once");
+}
+
+#[test]
+fn a_note_about_another_program_says_what_the_last_edit_left() {
+    let fixture = Fixture::new(&[
+        ("a.txt", "one\n"),
+        ("a.tfstate", "one\n"),
+        ("quality.yaml", "never_journal: [\"*.tfstate\"]\n"),
+    ]);
+    let kept = ", whose text the journal keeps";
+    for (path, edit, expected) in [
+        ("a.txt", edits::content("two\n"), format!("overwritten by another program since edit ID{kept}")),
+        ("a.tfstate", edits::content("two\n"), "overwritten by another program since edit ID".to_owned()),
+        ("a.txt", Edit::Remove, "created again by another program since edit ID removed it".to_owned()),
+    ] {
+        let last = fixture.edit(request(path, edit, Expect::Anything)).unwrap().edit_id.unwrap();
+        fixture.save(path, "other\n");
+        let report = fixture.edit(content(path, "three\n")).unwrap();
+        let expected = format!("the file was {}", expected.replace("ID", &last.to_string()));
+        assert!(report.notes.contains(&expected), "{path}: {:?}", report.notes);
+    }
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Mode `line_edits`: replaces ranges of lines. All line numbers are those before the edit.
 
 use crate::expect::{self, ListEntry};
-use crate::operations::LineEdit;
+use crate::operations::{LineEdit, LineEditNames};
 use crate::planned::PlannedEdit;
-use lockgate_error::{Code, Error, NextCall};
+use lockgate_error::{Code, Error, FieldValue, NextCall};
 use lockgate_text::{Buffer, Change};
 
 /// Plans the replacement of ranges of lines, listed in any order.
@@ -13,7 +13,10 @@ pub fn plan(edits: &[LineEdit], buffer: &Buffer) -> Result<PlannedEdit, Error> {
     let mut changes = Vec::with_capacity(edits.len());
     let mut notes = Vec::new();
     for (index, edit) in edits.iter().enumerate() {
-        check_bounds(index, edit, buffer)?;
+        check_bounds(index, edit, buffer).map_err(|error| match buffer.lines().count() {
+            0 => in_empty(error, edits),
+            _ => error,
+        })?;
     }
     check_overlap(edits, buffer.lines().count())?;
     for (index, edit) in edits.iter().enumerate() {
@@ -54,6 +57,23 @@ fn check_bounds(index: usize, edit: &LineEdit, buffer: &Buffer) -> Result<(), Er
         .with_next_if(NextCall::read_end(count)))
 }
 
+/// Adds to an error about an empty file how its text can be written. For the only edit, of line 1, the call is proposed.
+fn in_empty(error: Error, edits: &[LineEdit]) -> Error {
+    if edits.iter().any(|edit| edit.names == LineEditNames::Instruction) {
+        return error;
+    }
+    let error = error.hint("the file is empty: give its whole text as `content`");
+    match edits {
+        [LineEdit { start_line: 1, end_line: 1, new_content, expect: None, .. }]
+            if !new_content.is_empty() =>
+        {
+            let set = vec![("content", FieldValue::Text(new_content.clone()))];
+            error.with_next(NextCall::Fields { set, unset: vec!["line_edits"] })
+        }
+        _ => error,
+    }
+}
+
 fn check_overlap(edits: &[LineEdit], count: usize) -> Result<(), Error> {
     let mut ranges: Vec<(usize, usize)> = edits.iter().map(|edit| (edit.start_line, edit.end_line)).collect();
     ranges.sort_unstable();
@@ -82,15 +102,15 @@ fn change(index: usize, edit: &LineEdit, buffer: &Buffer, notes: &mut Vec<String
     if text.is_empty() || text.ends_with('\n') == ended || ends_in_empty_line {
         return Change { span, text };
     }
-    let field = || edit.names.path("line_edits", index, "new_content");
     if ended {
         text.push('\n');
         if line_follows {
-            notes.push(format!("{} had no final line end; one was added", field()));
+            let field = edit.names.path("line_edits", index, "new_content");
+            notes.push(format!("{field} had no final line end; one was added"));
         }
     } else {
         text.pop();
-        notes.push(format!("{} ends in a line end; it was dropped, as the file has none", field()));
+        notes.push("the file still ends without a line end".to_owned());
     }
     Change { span, text }
 }

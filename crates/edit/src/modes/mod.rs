@@ -163,7 +163,7 @@ mod tests {
         let buffer = Buffer::read(text.to_vec(), Hints::default())?;
         let part = |(entry, edit)| EditPart { entry, edit };
         let limits = EditLimits { bytes: 1 << 20, steps: 1_000_000 };
-        let context = PlanContext { path: "a.txt", language: None, syntax: &NoSyntax, limits };
+        let context = PlanContext { noun: "file", path: "a.txt", language: None, syntax: &NoSyntax, limits };
         let several = Edit::Several(edits.into_iter().enumerate().map(part).collect());
         let planned = plan(&several, &buffer, context)?;
         let after = buffer.apply(&planned.plan)?.bytes().to_vec();

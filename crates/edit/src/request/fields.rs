@@ -126,8 +126,9 @@ impl Fields {
                 on_duplicate,
                 ..
             } => {
-                let count = search_count.map(parse_count).transpose()?;
-                let expect_matches = expect_matches.map(parse_expected_matches).transpose()?;
+                let count = parse_count(search_count, "search_count", "to replace every match")?;
+                let expect_matches =
+                    parse_count(expect_matches, "expect_matches", "to accept any number of matches")?;
                 let lines = lines.map(parse_window).transpose()?;
                 let needle = match regex {
                     Some(true) => parse_pattern(search, search_flags)?,
@@ -280,20 +281,15 @@ fn parse_window(window: WindowFields) -> Result<LineWindow, Error> {
     Ok(LineWindow { start, end })
 }
 
-fn parse_count(count: i64) -> Result<NonZeroUsize, Error> {
-    usize::try_from(count).ok().and_then(NonZeroUsize::new).ok_or_else(|| {
-        Error::new(Code::InvalidInput, format!("search_count must be at least 1, found {count}"))
-            .named_field("search_count")
-            .hint("leave search_count out to replace every match")
-    })
-}
-
-fn parse_expected_matches(count: i64) -> Result<NonZeroUsize, Error> {
-    usize::try_from(count).ok().and_then(NonZeroUsize::new).ok_or_else(|| {
-        Error::new(Code::InvalidInput, format!("expect_matches must be at least 1, found {count}"))
-            .named_field("expect_matches")
-            .hint("leave expect_matches out to accept any number of matches")
-    })
+/// Converts a number of matches, which is at least 1. `purpose` says why the field can be left out.
+fn parse_count(count: Option<i64>, field: &str, purpose: &str) -> Result<Option<NonZeroUsize>, Error> {
+    let Some(count) = count else { return Ok(None) };
+    match usize::try_from(count).ok().and_then(NonZeroUsize::new) {
+        Some(count) => Ok(Some(count)),
+        None => Err(Error::new(Code::InvalidInput, format!("{field} must be at least 1, found {count}"))
+            .named_field(field)
+            .hint(format!("leave {field} out {purpose}"))),
+    }
 }
 
 fn parse_pattern(pattern: String, flags: Option<FlagsValue>) -> Result<Needle, Error> {

@@ -6,7 +6,7 @@ use crate::operations::{Insertion, LineEdit, LineEditNames};
 use lockgate_error::{Code, Error};
 
 /// The longest instruction from which code is written, in bytes.
-const MAX_CHARS: usize = 16 * 1024;
+const MAX_BYTES: usize = 16 * 1024;
 
 /// The fields of an edit by instruction, each as given or absent.
 #[derive(Debug, Clone, Default)]
@@ -72,13 +72,12 @@ impl InstructionFields {
     pub fn parse(self) -> Result<ParsedInstruction, Error> {
         let insert_point = self.insert_point()?;
         match (self.edit_type(), self.code) {
-            (EditType::Delete, None) => Ok(ParsedInstruction::Complete(insert_point.edit(String::new()))),
-            (EditType::Delete, Some(code)) if code.is_empty() => {
-                Ok(ParsedInstruction::Complete(insert_point.edit(code)))
-            }
-            (EditType::Delete, Some(_)) => {
+            (EditType::Delete, Some(code)) if !code.is_empty() => {
                 Err(invalid_field("code_block", "code_block cannot be used when the lines are deleted")
                     .hint("leave code_block out, or give `edit_type: replace`"))
+            }
+            (EditType::Delete, Some(_) | None) => {
+                Ok(ParsedInstruction::Complete(insert_point.edit(String::new())))
             }
             (EditType::Insert, Some(code)) if code.is_empty() => {
                 Err(invalid_field("code_block", "code_block is empty, so there is nothing to insert"))
@@ -152,9 +151,9 @@ fn check_text(text: String) -> Result<String, Error> {
         _ if text.trim().is_empty() => {
             Err(invalid_field("edit_instruction", "edit_instruction is blank, and there is no code_block"))
         }
-        0..=MAX_CHARS => Ok(text),
+        0..=MAX_BYTES => Ok(text),
         length => {
-            let message = format!("edit_instruction has {length} bytes, more than the limit of {MAX_CHARS}");
+            let message = format!("edit_instruction has {length} bytes, more than the limit of {MAX_BYTES}");
             Err(invalid_field("edit_instruction", message))
         }
     }
@@ -219,7 +218,7 @@ mod tests {
         };
         assert!(blank(Some("x")).parse().is_ok());
         let long =
-            InstructionFields { instruction: "x".repeat(MAX_CHARS + 1), ..InstructionFields::default() };
+            InstructionFields { instruction: "x".repeat(MAX_BYTES + 1), ..InstructionFields::default() };
         for wrong in [blank(None), long] {
             let error = wrong.parse().unwrap_err();
             assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("edit_instruction")));

@@ -63,6 +63,8 @@ pub enum FilePermissions {
     Usual,
     /// Everyone may execute it: 0755.
     Executable,
+    /// These permission bits, which the file had under another name.
+    Bits(u32),
 }
 
 impl FilePermissions {
@@ -71,6 +73,7 @@ impl FilePermissions {
         match self {
             FilePermissions::Usual => None,
             FilePermissions::Executable => Some(0o755),
+            FilePermissions::Bits(bits) => Some(bits),
         }
     }
 }

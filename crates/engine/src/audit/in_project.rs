@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::super::load;
 use super::super::services::Services;
 use super::super::trust::CallPermissions;
+use super::super::workspace::Workspace;
 use super::ChangeKind;
 use super::judge::{AuditedFile, ComparedWith};
 use lockgate_checks::{ExecPermission, GateRun, Watch};
@@ -28,24 +29,31 @@ pub struct ProjectTrial {
     pub run: GateRun,
 }
 
-impl Services {
+impl Workspace {
     /// Runs each of these gates on the first file of the first root to which the policy applies it; a gate
     /// without such a file has no trial.
-    pub(crate) fn try_in_project(&self, gates: &[&str], watch: &Watch) -> Result<Vec<ProjectTrial>, Error> {
-        let permissions = CallPermissions::new(&self.trust, &self.store.files);
-        let (files, wanted) = self.files_to_try(gates.iter().copied().collect(), &permissions)?;
-        let mut contexts: Vec<_> =
-            files.iter().map(|file| self.audit_context(file, &permissions, ComparedWith::Nothing)).collect();
+    ///
+    /// Errors: those of listing the root.
+    pub fn try_in_project(&self, gates: &[&str], watch: &Watch) -> Result<Vec<ProjectTrial>, Error> {
+        let services = &*self.services;
+        let permissions = CallPermissions::new(&services.trust, &services.store.files);
+        let (files, wanted) = services.files_to_try(gates.iter().copied().collect(), &permissions)?;
+        let mut contexts: Vec<_> = files
+            .iter()
+            .map(|file| services.audit_context(file, &permissions, ComparedWith::Nothing))
+            .collect();
         for (context, wanted) in contexts.iter_mut().zip(&wanted) {
             context.rules.rules.retain(|rule| wanted.contains(rule.gate.name.as_str()));
         }
-        let verdicts = self.audit_verdicts(&files, &contexts, Vec::new(), watch)?;
+        let verdicts = services.audit_verdicts(&files, &contexts, Vec::new(), watch)?;
         let trials = files.iter().zip(verdicts).flat_map(|(file, verdict)| {
             verdict.runs.into_iter().map(|run| ProjectTrial { path: file.path.clone(), run })
         });
         Ok(trials.collect())
     }
+}
 
+impl Services {
     /// Chooses the files, each with the gates to try on it.
     fn files_to_try<'g>(
         &self,

@@ -13,13 +13,14 @@ mod normalize;
 mod survey;
 mod written;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 pub use self::checked_file::{ChangeKind, CheckedFile};
 pub use self::in_project::ProjectTrial;
 
 use super::services::{Services, cancelled};
+use super::workspace::Workspace;
 use lockgate_checks::Watch;
 use lockgate_error::{Code, Error};
 use lockgate_store::{ListedPath, PathKind, relative};
@@ -103,20 +104,27 @@ pub struct SkippedFile {
     pub reason: String,
 }
 
-impl Services {
+impl Workspace {
     /// Judges files as they are against their text at a revision.
-    pub(crate) async fn check(self: &Arc<Self>, subjects: AuditTarget, watch: Watch) -> Result<Audit, Error> {
-        self.off_reactor(move |workspace| workspace.audit(&subjects, &watch)).await
+    ///
+    /// Errors: `INVALID_INPUT` for an unknown revision, `FILE_NOT_FOUND` for a path that neither exists nor
+    /// existed at the revision, `POLICY_INVALID`, `INTERNAL` when the caller cancelled the call, and the
+    /// errors of admitting a path.
+    pub async fn check(&self, subjects: AuditTarget, watch: Watch) -> Result<Audit, Error> {
+        self.services.off_reactor(move |services| services.audit(&subjects, &watch)).await
     }
+}
 
+impl Services {
     fn audit(&self, subjects: &AuditTarget, watch: &Watch) -> Result<Audit, Error> {
         let mut audit = Audit::default();
         let scopes = self.scopes(subjects)?;
-        let mut surveys = Vec::new();
+        let (mut surveys, mut compared) = (Vec::new(), HashSet::new());
         for root in 0..self.store.files.root_paths().len() {
             let scopes: Vec<&ListedPath> = scopes.iter().filter(|scope| scope.root == root).collect();
             if !scopes.is_empty() {
-                surveys.push(self.survey(root, &scopes, subjects.base.as_deref(), &mut audit, watch)?);
+                let base = subjects.base.as_deref();
+                surveys.push(self.survey(root, &scopes, base, &mut audit, &mut compared, watch)?);
             }
         }
         for survey in surveys {

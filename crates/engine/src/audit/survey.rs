@@ -1,9 +1,9 @@
 //! Finds the files that differ from the revision.
 //!
-//! Invariant: each file is compared once, even if several paths name it.
+//! Invariant: each file is compared once, even if several paths name it, or several roots contain it.
 
 use std::collections::{BTreeSet, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::services::{Services, cancelled};
 use super::{Audit, AuditRoot, CheckBase, SkippedFile, no_such_path};
@@ -44,21 +44,28 @@ enum FileComparison {
 }
 
 impl Services {
-    /// Compares the files of one root with the revision.
+    /// Compares the files of one root with the revision, except those in `compared`, to which it adds them: nested roots have
+    /// files in common.
     pub(super) fn survey(
         &self,
         root: usize,
         scopes: &[&ListedPath],
         base: Option<&str>,
         audit: &mut Audit,
+        compared: &mut HashSet<PathBuf>,
         watch: &Watch,
     ) -> Result<AuditedFiles, Error> {
         let (audit_root, revision) = self.resolve_root(root, base)?;
+        let folder = audit_root.top.join(&audit_root.prefix);
         audit.roots.push(audit_root);
         let root_index = audit.roots.len() - 1;
         let mut survey = AuditedFiles { root_index, revision, changed: Vec::new(), removed: Vec::new() };
         let names = survey.revision.as_ref().map(Revision::names);
-        let (candidates, removed) = self.candidates(root, scopes, &survey, audit)?;
+        let (mut candidates, mut removed) = self.candidates(root, scopes, &survey, audit)?;
+        let mut is_new = |path: &String| compared.insert(folder.join(path));
+        candidates.retain(&mut is_new);
+        removed.retain(is_new);
+        audit.deleted += removed.len();
         let candidates: Vec<String> = candidates.into_iter().collect();
         let comparisons = parallel(&candidates, self.threads, |path| {
             if watch.cancelled() {
@@ -153,13 +160,12 @@ impl Services {
                     // Tracked files count even if an ignore file names them.
                     let existing = was.iter().filter(|path| self.store.files.has_file(root, path));
                     files.extend(existing.cloned());
-                    removed.extend(was.into_iter().filter(|path| self.store.files.has_nothing(root, path)));
+                    removed.extend(was.into_iter().filter(|path| self.store.files.is_deleted(root, path)));
                 }
             }
         }
         audit.skipped.sort_by(|one, other| (one.root_index, &one.path).cmp(&(other.root_index, &other.path)));
         audit.skipped.dedup();
-        audit.deleted += removed.len();
         Ok((files, removed))
     }
 
@@ -182,9 +188,9 @@ impl Services {
         if names.is(&path, &bytes) {
             return Ok(FileComparison::Unchanged);
         }
-        let is_absent = |other: &str| self.store.files.has_nothing(root, other);
+        let is_deleted = |other: &str| self.store.files.is_deleted(root, other);
         let sources = if names.has(&path) { Vec::new() } else { names.paths_of(&bytes) };
-        let deleted = sources.into_iter().filter(|path| is_absent(path)).map(str::to_owned).collect();
+        let deleted = sources.into_iter().filter(|path| is_deleted(path)).map(str::to_owned).collect();
         Ok(FileComparison::Changed(ChangedFile { path, previous_path: None, limit }, deleted))
     }
 

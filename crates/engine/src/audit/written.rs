@@ -1,10 +1,9 @@
 //! Judges files as they are against a text that the caller read before.
 
-use std::sync::Arc;
-
 use super::super::load;
 use super::super::services::{Services, cancelled};
 use super::super::trust::CallPermissions;
+use super::super::workspace::Workspace;
 use super::checked_file::{ChangeKind, CheckedFile};
 use super::judge::{AuditedFile, ComparedWith};
 use super::normalize::comparable;
@@ -12,17 +11,22 @@ use lockgate_checks::Watch;
 use lockgate_error::{Code, Error};
 use lockgate_text::{Buffer, LineMap};
 
-impl Services {
+impl Workspace {
     /// Judges a file as it is now. Only findings that `before` did not have are new; `None` stands for no file.
-    pub(crate) async fn judge_written(
-        self: &Arc<Self>,
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `POLICY_INVALID`, `INTERNAL` when the caller cancelled
+    /// the call, and the errors of admitting a path to be read.
+    pub async fn judge_written(
+        &self,
         path: String,
         before: Option<Vec<u8>>,
         watch: Watch,
     ) -> Result<CheckedFile, Error> {
-        self.off_reactor(move |services| services.judge_file(&path, before, &watch)).await
+        self.services.off_reactor(move |services| services.judge_file(&path, before, &watch)).await
     }
+}
 
+impl Services {
     fn judge_file(&self, path: &str, before: Option<Vec<u8>>, watch: &Watch) -> Result<CheckedFile, Error> {
         let place = self.store.files.admit_to_read(path)?;
         let policy = self.policies.policy(&self.store.files, &place)?;

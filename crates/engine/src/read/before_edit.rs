@@ -1,22 +1,26 @@
 //! Reads the text for an edit whose new code is not yet known.
 
-use std::sync::Arc;
-
 use super::super::batch::Batch;
 use super::super::services::Services;
+use super::super::workspace::Workspace;
 use super::super::{load, pipeline, resolve};
 use super::lines::ReadLines;
 use lockgate_edit::request::Request;
 use lockgate_error::{Code, Error};
 
-impl Services {
+impl Workspace {
     /// Returns the whole text that a request refers to, after all checks that do not need the new text. For a
     /// request with an earlier version, it returns that version.
-    pub(crate) async fn read_before_edit(self: &Arc<Self>, request: Request) -> Result<ReadLines, Error> {
-        self.prewarm(&request.target);
-        self.off_reactor(move |workspace| workspace.check_and_read(request)).await
+    ///
+    /// Errors: those of reading the target, and those with which the pipeline rejects a request before it is
+    /// judged.
+    pub async fn read_before_edit(&self, request: Request) -> Result<ReadLines, Error> {
+        self.services.prewarm(&request.target);
+        self.services.off_reactor(move |services| services.check_and_read(request)).await
     }
+}
 
+impl Services {
     fn check_and_read(&self, request: Request) -> Result<ReadLines, Error> {
         // Read protection applies here as well. The text is journalled, so that the edit can be rebased if
         // the file changes.
@@ -35,8 +39,9 @@ impl Services {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
-    use crate::Workspace;
     use crate::tests::Fixture;
     use lockgate_edit::request::{Expect, InsertPoint, Mode, Target};
 

@@ -15,15 +15,15 @@ use lockgate_text::{Buffer, Hints};
 
 /// A request for some lines of one target.
 ///
-/// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past the last line,
-/// and the errors of admitting a path.
+/// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past the last line
+/// or the end, and the errors of admitting a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinesRequest {
     /// The file or entity to read.
     pub target: Target,
     /// The first line, from 1.
     pub start_line: usize,
-    /// The last line, inclusive, not before the first; a line past the end means the last line of the text.
+    /// The last line, inclusive; a line past the end means the last line of the text.
     pub end_line: usize,
 }
 
@@ -69,7 +69,8 @@ impl ReadRequest for LinesRequest {
     fn read(&self, services: &Arc<Services>, _watch: &Watch) -> Result<ReadLines, Error> {
         services.prewarm(&self.target);
         let reading = services.read_whole(&self.target)?;
-        let count = check_start(&reading, self.start_line, &self.target)?;
+        let count = reading.text.lines().count();
+        self.check_range(count)?;
         Ok(ReadLines { start_line: self.start_line, end_line: self.end_line.min(count), ..reading })
     }
 }
@@ -100,23 +101,31 @@ impl Services {
     fn text_in(&self, place: &RowLocation) -> Result<Arc<Buffer>, Error> {
         let limits = self.policy_at_top().map_or_else(|_| Limits::default(), |policy| policy.limits);
         let Some(mut snapshot) = self.store.rows.read(place, limits.file)? else {
-            return Err(absent(place.entity().kind.name(), place.path()));
+            let error = absent(place.entity().kind.name(), place.path());
+            return Err(error.with_next(NextCall::List { folder: String::new() }));
         };
         Buffer::read(snapshot.take_bytes(), Hints::default()).map(Arc::new)
     }
 }
 
-/// Returns the number of lines, if the first wanted one exists.
-fn check_start(reading: &ReadLines, start_line: usize, target: &Target) -> Result<usize, Error> {
-    let count = reading.text.lines().count();
-    if start_line <= count.max(1) {
-        return Ok(count);
+impl LinesRequest {
+    /// Checks that the range is one of a text of `count` lines.
+    fn check_range(&self, count: usize) -> Result<(), Error> {
+        let LinesRequest { target, start_line, end_line } = self;
+        if *start_line > count.max(1) {
+            let message = format!("Line {start_line} is out of bounds ({} has {count} lines)", target.noun());
+            return Err(Error::new(Code::RangeOutOfBounds, message)
+                .field("start_line")
+                .hint(format!("give a start_line from 1 to {}", count.max(1)))
+                .with_next_if(NextCall::read_end(count)));
+        }
+        if end_line < start_line {
+            let message = format!("line {end_line} is out of bounds: it is before line {start_line}");
+            let next = NextCall::Fields { set: Vec::new(), unset: vec!["end_line"] };
+            return Err(Error::new(Code::RangeOutOfBounds, message).field("end_line").with_next(next));
+        }
+        Ok(())
     }
-    let message = format!("Line {start_line} is out of bounds ({} has {count} lines)", target.noun());
-    Err(Error::new(Code::RangeOutOfBounds, message)
-        .field("start_line")
-        .hint(format!("give a start_line from 1 to {}", count.max(1)))
-        .with_next_if(NextCall::read_end(count)))
 }
 
 #[cfg(test)]
@@ -150,6 +159,14 @@ mod tests {
         assert_eq!(read_lines(&files, "a.txt", (2, 102)), Ok((2, 3)));
         assert_eq!(read_lines(&files, "second name", (1, 1)), Ok((1, 1)));
         assert_eq!(read_lines(&[("empty", "")], "empty", (1, 101)), Ok((1, 0)));
+    }
+
+    #[test]
+    fn a_range_that_the_text_has_not_is_refused_with_its_field() {
+        for (lines, field) in [((3, 2), "end_line"), ((4, 4), "start_line"), ((4, 2), "start_line")] {
+            let error = read_lines(&[("a.txt", "1\n2\n3\n")], "a.txt", lines).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::RangeOutOfBounds, Some(field)));
+        }
     }
 
     #[test]

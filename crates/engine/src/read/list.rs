@@ -127,7 +127,10 @@ impl Services {
             size,
             version: Some(version),
         };
-        let entries = found.into_iter().map(listed).collect();
-        Ok(Entries { scope: request.scope.clone(), entries, truncated, notes: Vec::new() })
+        let entries: Vec<ListedText> = found.into_iter().map(listed).collect();
+        let is_missing = entries.is_empty() && !truncated && selector.is_prefix();
+        let notes = is_missing.then(|| format!("no listed path begins with {}", request.prefix));
+        let notes = notes.into_iter().collect();
+        Ok(Entries { scope: request.scope.clone(), entries, truncated, notes })
     }
 }

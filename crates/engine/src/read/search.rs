@@ -15,7 +15,7 @@ use lockgate_edit::request::{EntityKind, SearchScope};
 use lockgate_error::Error;
 use lockgate_policy::{Limits, Policy};
 use lockgate_store::{
-    Clock, EntityFilter, FileLocation, Hidden, MatchReach, RowText, SearchBounds, SearchClock, SearchPattern,
+    Clock, EntityFilter, FileLocation, Hidden, MatchReach, RowText, SearchClock, SearchLimits, SearchPattern,
     SearchRoots, SearchTarget,
 };
 use lockgate_text::{Buffer, Hints};
@@ -118,14 +118,14 @@ impl Services {
 
     /// Returns the policy of a place for reading. An invalid policy stops writes only, so that a person who
     /// repairs it can still read.
-    pub(super) fn rules_at(&self, place: &FileLocation) -> std::sync::Arc<Policy> {
+    pub(super) fn rules_at(&self, place: &FileLocation) -> Arc<Policy> {
         self.policies.policy(&self.store.files, place).unwrap_or_else(|_| Policy::embedded())
     }
 
     /// Returns the bounds of a search over many files: the limits of the policy at the top.
-    pub(crate) fn bounds<'a>(&self, most: usize, clock: &'a Clock<'a>) -> SearchBounds<'a> {
+    pub(crate) fn bounds<'a>(&self, most: usize, clock: &'a Clock<'a>) -> SearchLimits<'a> {
         let limits = self.policy_at_top().map_or_else(|_| Limits::default(), |policy| policy.limits);
-        SearchBounds { most, largest: limits.file, clock }
+        SearchLimits { most, largest: limits.file, clock }
     }
 }
 

@@ -27,7 +27,8 @@ pub(crate) fn above(root: &Root, place: &FileLocation) -> Vec<PolicyFile> {
     let dir = root.dir();
     let in_folder = |(folder, names): (&str, Vec<&str>)| {
         let mut names = names.into_iter().map(|name| join(folder, name));
-        names.find(|name| is_there(dir, name)).map(|name| file(dir, name))
+        let name = names.find(|name| is_there(dir, name))?;
+        Some(PolicyFile { changed: changed(dir, &name), folder: folder.to_owned(), name })
     };
     candidates(root, &place.folder, POLICY_NAMES).into_iter().filter_map(in_folder).collect()
 }
@@ -39,18 +40,6 @@ fn is_there(dir: &Dir, name: &str) -> bool {
             !matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
         }
     }
-}
-
-fn file(dir: &Dir, name: String) -> PolicyFile {
-    let rules = |above: &&str| above.is_empty() || above.ends_with('/');
-    let folder = POLICY_NAMES
-        .iter()
-        .rev()
-        .find_map(|known| name.strip_suffix(known).filter(rules))
-        .unwrap_or_default();
-    let folder = folder.trim_end_matches('/').to_owned();
-    let changed = changed(dir, &name);
-    PolicyFile { name, folder, changed }
 }
 
 /// The time of the last change of a file, or of a link in its path.

@@ -8,7 +8,6 @@
 //! folder outside of it.
 
 mod alternates;
-mod error_text;
 mod tree;
 
 use std::path::{Path, PathBuf};
@@ -16,9 +15,8 @@ use std::path::{Path, PathBuf};
 use gix::ObjectId;
 use gix::objs::Kind;
 
-use error_text::describe;
 use lockgate_error::{Code, Error};
-use tree::Trees;
+use tree::{Trees, describe};
 
 /// The start of a Git LFS pointer, which replaces a large file's text in the repository.
 const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";

@@ -7,8 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
-use super::error_text::describe;
-
 /// The most entries of one revision: a few small trees that contain each other can stand for any number of
 /// files.
 const MAX_ENTRIES: usize = 4_000_000;
@@ -68,4 +66,12 @@ fn below(repo: &gix::Repository, top: ObjectId, folder: &str) -> Result<Option<O
         }
     }
     Ok(Some(tree))
+}
+
+/// Formats an error with all of its causes on one line.
+pub(super) fn describe(error: &gix::Error) -> String {
+    let on_one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut causes: Vec<String> = error.iter_errors().map(|cause| on_one_line(cause.to_string())).collect();
+    causes.dedup();
+    causes.join(": ")
 }

@@ -203,40 +203,31 @@ pub(crate) fn occasion_for(path: &str) -> Option<&'static str> {
     REVIEWED.iter().find(|(_, rules)| rules.first(&readings).is_some()).map(|(occasion, _)| *occasion)
 }
 
-/// The starts of protected names that do not begin with a dot.
-const STARTS: [&str; 10] = [
-    "quality",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "_netrc",
-    "ssh_host_",
-    "kubeconfig",
-    "rclone.conf",
-    "terraform.rc",
-];
-/// The ends of protected names that do not begin with a dot.
-const ENDINGS: [&str; 10] =
-    [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".ppk", ".kdbx", ".ovpn", ".kubeconfig"];
+/// The protected names that do not begin with a dot, as patterns.
+static UNDOTTED: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let first_names = PROTECTED.rules.iter().filter_map(|rule| rule.names.first());
+    first_names.map(String::as_str).filter(|name| !name.starts_with('.')).collect()
+});
 
 /// Returns true for a name so plain that [`rule_for`] finds no rule for a path of such names alone. Much
 /// faster, and true of nearly every name.
 pub(crate) fn is_plain(name: &str) -> bool {
     let bytes = name.as_bytes();
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.+=,@%#()[]{}".contains(byte);
-    let has_ending = |ending: &str| {
-        let at = bytes.len().saturating_sub(ending.len());
-        bytes.get(at..).is_some_and(|end| end.eq_ignore_ascii_case(ending.as_bytes()))
-    };
-    let has_start = |start: &str| {
-        bytes.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start.as_bytes()))
+    let fits = |pattern: &&str| {
+        let (part, pattern) = match pattern.strip_prefix('*') {
+            Some(end) => (bytes.get(bytes.len().saturating_sub(end.len())..), end),
+            None => {
+                let start = pattern.trim_end_matches('*');
+                (bytes.get(..start.len()), start)
+            }
+        };
+        part.is_some_and(|part| part.eq_ignore_ascii_case(pattern.as_bytes()))
     };
     bytes.iter().all(plain)
         && !bytes.starts_with(b".")
         && !bytes.ends_with(b".")
-        && !STARTS.into_iter().any(has_start)
-        && !ENDINGS.into_iter().any(has_ending)
+        && !UNDOTTED.iter().any(fits)
 }
 
 /// The error for a path that a rule covers.

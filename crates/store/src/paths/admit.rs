@@ -52,7 +52,7 @@ pub(crate) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Resul
     alias::refuse_own_folders(&found, &name, path)?;
     let links = match (purpose, &file) {
         (AccessPurpose::Write, Some((_, stat, fd))) => vet_file(roots, &found, &name, (stat, fd), path)?,
-        (AccessPurpose::Write, None) => check_new(&found, &name, path).map(|()| OtherNames::default())?,
+        (AccessPurpose::Write, None) => check_creatable(&found, path).map(|()| OtherNames::default())?,
         (AccessPurpose::Read | AccessPurpose::Outside, Some((_, stat, fd))) => {
             check_readable(roots, &found, (stat, fd), path).map(|()| OtherNames::default())?
         }
@@ -116,12 +116,16 @@ pub(crate) fn admit_own(roots: &[Root], path: &str) -> Result<FileLocation, Erro
         }
         None => {
             let name = found.missing.pop().ok_or_else(|| system_error::not_a_file(path, "a directory"))?;
-            check_new(&found, &name, path)?;
+            check_creatable(&found, path)?;
             name
         }
     };
     alias::refuse_own_folders(&found, &name, path)?;
-    place(roots, (root, &rest), found, name).ok_or_else(|| system_error::outside(path))
+    let location = place(roots, (root, &rest), found, name).ok_or_else(|| system_error::outside(path))?;
+    if file.is_none() {
+        location.check_new_name()?;
+    }
+    Ok(location)
 }
 
 /// Finds the folder that a path names, or that of the file that it names, without any right to its content:
@@ -177,8 +181,7 @@ fn check_readable(
     alias::refuse_protected_links(roots, found, stat, path)
 }
 
-fn check_new(found: &WalkEnd, name: &str, path: &str) -> Result<(), Error> {
-    found.missing.iter().map(String::as_str).chain([name]).try_for_each(spelling::check_new)?;
+fn check_creatable(found: &WalkEnd, path: &str) -> Result<(), Error> {
     let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
     permit::may_create(&step.folder, path)
 }

@@ -4,9 +4,11 @@
 //! folder, or fails.
 
 use super::folder_names::FolderConfigs;
+use super::spelling;
 use crate::disk::folder::Identity;
 use crate::disk::permit::RightsState;
 use crate::lock_key::LockKey;
+use lockgate_error::Error;
 
 /// A file path that was admitted and resolved in a root.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +29,8 @@ pub struct FileLocation {
     pub(crate) names: Vec<String>,
     /// The rule by which one of the file's names starts a program; set only for writes.
     pub(crate) runnable: Option<&'static str>,
-    /// The occasion on which the file runs by one of its names; set only for writes.
+    /// The occasion, such as `in a build`, on which the file runs by one of its names, for a person's review; set only
+    /// for writes.
     pub(crate) occasion: Option<&'static str>,
     /// The configuration files that the folders of the path may have, from the root down, when it was admitted;
     /// empty if they were not listed.
@@ -60,24 +63,18 @@ impl FileLocation {
     pub fn resolved(&self) -> Option<&str> {
         self.resolved.as_deref()
     }
-}
 
-impl FileLocation {
-    /// All names of a hard-linked file that is to be written, relative to its root.
-    pub fn names(&self) -> &[String] {
-        &self.names
+    /// Fails for a misleading name: one that does not exist yet and has characters that are invisible or reorder others.
+    ///
+    /// Errors: `INVALID_INPUT`.
+    pub fn check_new_name(&self) -> Result<(), Error> {
+        self.missing.iter().chain([&self.name]).try_for_each(|name| spelling::check_new(name))
     }
 
     /// The built-in rule by which a file that is to be written, under any of its names, starts a program when
     /// a person opens or uses the folder.
     pub fn runnable(&self) -> Option<&'static str> {
         self.runnable
-    }
-
-    /// The occasion, such as `in a build`, on which a file that is to be written runs under any of its names,
-    /// for a person's review.
-    pub fn occasion(&self) -> Option<&'static str> {
-        self.occasion
     }
 }
 

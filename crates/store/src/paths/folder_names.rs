@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 /// The names of a policy in its folder; the first that exists counts.
-pub(crate) const POLICY_NAMES: &[&str] = &["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"];
+pub const POLICY_NAMES: &[&str] = &["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"];
 /// The name of the file with encodings and line ends.
 pub(crate) const EDITORCONFIG: &str = ".editorconfig";
 

@@ -145,17 +145,18 @@ pub(crate) fn refuse(roots: &[Root], writes: &[PlannedFile<'_>]) -> Result<(), B
                 continue;
             }
             let failed = |error| Box::new((at, error));
+            let shown = if parent.is_empty() { "the root" } else { parent };
             let names = names_after(roots, writes, place, parent).map_err(failed)?;
             if names.make_git_folder() || (is_config && !names.is_empty() && runs(after)) {
-                return Err(failed(layout_error(place, parent)));
+                return Err(failed(layout_error(place, shown)));
             }
             if names.make_common_folder()
                 && let Some(root) = roots.get(place.root)
                 && let Some(by) = common
                     .named_by(&root.real().join(parent))
-                    .map_err(|error| failed(unfinished(place, parent, error)))?
+                    .map_err(|error| failed(unfinished(place, shown, error)))?
             {
-                return Err(failed(git_folder_error(place, parent, by)));
+                return Err(failed(git_folder_error(place, shown, by)));
             }
         }
     }
@@ -294,43 +295,45 @@ fn runs(text: &[u8]) -> bool {
         || SECTIONS.iter().any(|(section, keys)| opens(section) && (keys.is_empty() || keys.iter().any(has)))
 }
 
-fn layout_error(place: &FileLocation, parent: &str) -> Error {
-    let (path, folder) = (place.shown(), if parent.is_empty() { "the root" } else { parent });
-    let message = format!(
-        "{path} may not be written: with it git could take {folder} for a git folder, whose settings and hooks run commands; the \
-         built-in rule {RULE} protects it"
+fn layout_error(place: &FileLocation, folder: &str) -> Error {
+    let reason = format!(
+        "with it git could take {folder} for a git folder, whose settings and hooks run commands; the built-in rule {RULE} \
+         protects it"
     );
-    Error::new(Code::Protected, message).naming_target(path)
-        .field("path")
-        .hint("use other names than HEAD, objects, refs, commondir and config side by side; a person can make a git folder with `git init`")
+    let hint = "use other names than HEAD, objects, refs, commondir and config side by side; a person can make a git folder with \
+                `git init`";
+    protected_error(place, &reason, hint)
 }
 
 /// The error for a search for `commondir` files that could not be finished.
-fn unfinished(place: &FileLocation, parent: &str, error: SearchError) -> Error {
-    let (path, folder) = (place.shown(), if parent.is_empty() { "the root" } else { parent });
+fn unfinished(place: &FileLocation, folder: &str, error: SearchError) -> Error {
     match error {
-        SearchError::System(errno) => system_error::failed("looking for a git folder", path, errno),
+        SearchError::System(errno) => system_error::failed("looking for a git folder", place.shown(), errno),
         SearchError::TooManyEntries => {
-            let message = format!(
-                "{path} may not be written: {folder} has both objects and refs, and could be a part of a git folder; the \
-                 roots have more than {MAX_ENTRIES} entries, too many to search them for a commondir file that names it"
+            let reason = format!(
+                "{folder} has both objects and refs, and could be a part of a git folder; the roots have more than \
+                 {MAX_ENTRIES} entries, too many to search them for a commondir file that names it"
             );
-            Error::new(Code::Protected, message).naming_target(path)
-                .field("path")
-                .hint("use other names than objects and refs side by side, or make lockgate's root a smaller folder")
+            let hint = "use other names than objects and refs side by side, or make lockgate's root a smaller folder";
+            protected_error(place, &reason, hint)
         }
     }
 }
 
-fn git_folder_error(place: &FileLocation, parent: &str, by: &str) -> Error {
-    let (path, folder) = (place.shown(), if parent.is_empty() { "the root" } else { parent });
-    let message = format!(
-        "{path} may not be written: {by} makes {folder} a part of a git folder, whose settings and hooks run commands; the \
-         built-in rule {RULE} protects it"
+fn git_folder_error(place: &FileLocation, folder: &str, by: &str) -> Error {
+    let reason = format!(
+        "{by} makes {folder} a part of a git folder, whose settings and hooks run commands; the built-in rule {RULE} protects it"
     );
-    Error::new(Code::Protected, message).naming_target(path)
-        .field("path")
-        .hint(format!("remove {by} if it is not needed, or use other names than objects, refs, hooks and config side by side"))
+    let hint = format!(
+        "remove {by} if it is not needed, or use other names than objects, refs, hooks and config side by side"
+    );
+    protected_error(place, &reason, &hint)
+}
+
+fn protected_error(place: &FileLocation, reason: &str, hint: &str) -> Error {
+    let path = place.shown();
+    let message = format!("{path} may not be written: {reason}");
+    Error::new(Code::Protected, message).naming_target(path).field("path").hint(hint)
 }
 
 #[cfg(test)]

@@ -14,8 +14,7 @@
 mod config;
 mod repository;
 
-use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use self::config::GitConfig;
@@ -25,6 +24,7 @@ use super::root::Root;
 use super::walk::WalkEnd;
 use crate::disk::folder::Identity;
 use lockgate_text::fold;
+use rustix::fs::Stat;
 
 /// The most configuration files that are read for one file.
 const MAX_FILES: usize = 1024;
@@ -111,8 +111,8 @@ pub(crate) fn rule_for(
     // What the user's own configuration names counts in every repository.
     let tops: Vec<&Path> = repositories.iter().flat_map(RepositoryFolders::tops).collect();
     for file in config::of_user() {
-        let stat = fs::metadata(&file).ok();
-        if target.is_at_file(&file, || stat.as_ref().map(identity_from)) {
+        let stat = rustix::fs::stat(&file).ok();
+        if target.is_at_file(&file, || stat.as_ref().map(Identity::from_stat)) {
             return Some(PathUse::Included.rule());
         }
         if stat.is_some() {
@@ -210,11 +210,7 @@ impl WrittenFile {
 }
 
 fn identity(path: &Path) -> Option<Identity> {
-    fs::metadata(path).ok().as_ref().map(identity_from)
-}
-
-fn identity_from(stat: &Metadata) -> Identity {
-    Identity { device: stat.dev(), inode: stat.ino() }
+    rustix::fs::stat(path).ok().as_ref().map(Identity::from_stat)
 }
 
 /// A search through configuration files, and those that they include.
@@ -230,11 +226,11 @@ struct ConfigFile {
     /// The folders in which git runs with it.
     tops: Vec<PathBuf>,
     /// Its stat, if it is known.
-    stat: Option<Metadata>,
+    stat: Option<Stat>,
 }
 
 impl ConfigSearch<'_> {
-    fn add(&mut self, path: PathBuf, tops: &[&Path], stat: Option<Metadata>) {
+    fn add(&mut self, path: PathBuf, tops: &[&Path], stat: Option<Stat>) {
         let tops: Vec<PathBuf> = tops.iter().map(|top| (*top).to_owned()).collect();
         let is_known = self.files.iter().any(|known| known.path == path && known.tops == tops);
         if self.files.len() < MAX_FILES && !is_known {

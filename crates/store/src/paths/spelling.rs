@@ -33,7 +33,7 @@ pub(crate) fn check_new(name: &str) -> Result<(), Error> {
         None => Ok(()),
         Some(c) => {
             let message = format!("the new name {name:?} contains the character U+{:04X}", u32::from(c));
-            let hint = "give new files names without control, bidirectional or invisible characters";
+            let hint = "choose a name without control, bidirectional or invisible characters";
             Err(Error::new(Code::InvalidInput, message).field("path").hint(hint))
         }
     }

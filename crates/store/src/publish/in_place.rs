@@ -11,6 +11,7 @@ use super::swap::SwapNames;
 use crate::disk::folder::Identity;
 use crate::system_error::{conflict, failed};
 use lockgate_error::Error;
+use lockgate_text::common_prefix;
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::{Errno, Result as Io, retry_on_intr};
 use std::os::fd::OwnedFd;
@@ -76,7 +77,7 @@ pub(crate) fn is_torn(now: &[u8], before: &[u8], after: &[u8]) -> bool {
 fn mixes(start: usize, block: &[u8], before: &[u8], after: &[u8]) -> bool {
     let old = before.get(start..).unwrap_or_default();
     let new = after.get(start..).unwrap_or_default();
-    let new_length = block.iter().zip(new).take_while(|(is, new)| is == new).count();
+    let new_length = common_prefix(block, new);
     let is_old_from = |from: usize| match (block.get(from..), old.get(from..)) {
         (Some(rest), Some(old)) => old.starts_with(rest),
         _ => false,

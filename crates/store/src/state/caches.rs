@@ -109,15 +109,6 @@ pub struct Part {
     pub used: SystemTime,
 }
 
-/// The reason why a cache was not removed.
-#[derive(Debug)]
-pub enum ClearError {
-    /// A gate holds the lock of the cache.
-    InUse,
-    /// The system reported an error.
-    Failed(io::Error),
-}
-
 impl StateFolder {
     /// Returns the cache folder for the tools of a root, and creates it if necessary. It is not removed
     /// before the result is dropped.
@@ -163,11 +154,11 @@ impl StateFolder {
 
     /// Removes a cache that [`StateFolder::cached`] listed.
     ///
-    /// Errors: a gate uses it, or an error of the system.
-    pub fn clear(&self, cached: &Cached) -> Result<(), ClearError> {
-        let caches = self.caches().map_err(|error| ClearError::Failed(io::Error::other(error.message)))?;
+    /// Errors: `WouldBlock` if a gate uses it, and others of the system.
+    pub fn clear(&self, cached: &Cached) -> io::Result<()> {
+        let caches = self.caches().map_err(|error| io::Error::other(error.message))?;
         if cached.folder.parent() != Some(caches) || !is_cache(&cached.folder) {
-            return Err(ClearError::Failed(io::Error::other("it is not a cache of lockgate")));
+            return Err(io::Error::other("it is not a cache of lockgate"));
         }
         remove(&cached.folder)
     }
@@ -352,15 +343,9 @@ fn cached(folder: &Path) -> Cached {
     let newest = parts.iter().map(|part| part.used).max();
     let modified = |path: &Path| fs::symlink_metadata(path).and_then(|found| found.modified()).ok();
     let used = modified(&root_file(folder)).or(newest).or_else(|| modified(folder));
-    let in_use = matches!(try_take(folder), Err(ClearError::InUse));
-    Cached {
-        root: root(folder),
-        folder: folder.to_owned(),
-        size,
-        used: used.unwrap_or(SystemTime::UNIX_EPOCH),
-        in_use,
-        parts,
-    }
+    let in_use = try_take(folder).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+    let used = used.unwrap_or(SystemTime::UNIX_EPOCH);
+    Cached { root: root(folder), folder: folder.to_owned(), size, used, in_use, parts }
 }
 
 /// Adds up the files below a folder.
@@ -420,21 +405,15 @@ fn used(folder: &Path, root: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Takes the exclusive lock that prevents the use of a folder; fails at once if it is in use.
-fn taken(folder: &Path) -> Result<File, ClearError> {
-    let lock = |file: &File| match file.try_lock() {
-        Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
-        Err(TryLockError::Error(error)) => Err(error),
-    };
-    locked(folder, lock).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock => ClearError::InUse,
-        _ => ClearError::Failed(error),
-    })
+/// Takes the exclusive lock that prevents the use of a folder.
+///
+/// Errors: `WouldBlock` at once if it is in use, and others of the system.
+fn taken(folder: &Path) -> io::Result<File> {
+    locked(folder, |file| Ok(file.try_lock()?))
 }
 
 /// Does the same, without creating the file for a folder that has none.
-fn try_take(folder: &Path) -> Result<Option<File>, ClearError> {
+fn try_take(folder: &Path) -> io::Result<Option<File>> {
     if root_file(folder).symlink_metadata().is_ok() { taken(folder).map(Some) } else { Ok(None) }
 }
 
@@ -460,13 +439,13 @@ fn locked(folder: &Path, lock: impl Fn(&File) -> io::Result<()>) -> io::Result<F
 }
 
 /// Removes the cache of a root and the file next to it.
-fn remove(folder: &Path) -> Result<(), ClearError> {
+fn remove(folder: &Path) -> io::Result<()> {
     let lock = taken(folder)?;
-    let removed = set_aside(folder).map_err(ClearError::Failed)?;
-    fs::remove_file(root_file(folder)).map_err(ClearError::Failed)?;
+    let removed = set_aside(folder)?;
+    fs::remove_file(root_file(folder))?;
     // A process that comes now creates a new one.
     drop(lock);
-    delete(&removed).map_err(ClearError::Failed)
+    delete(&removed)
 }
 
 /// Renames a folder, in the same parent, to a name that no reader uses.
@@ -596,7 +575,8 @@ mod tests {
         let cache = caches.state.cache(Path::new("/p")).unwrap();
         let cached = caches.state.cached().unwrap().remove(0);
         assert!(cached.in_use);
-        assert!(matches!(caches.state.clear(&cached), Err(ClearError::InUse)));
+        let in_use = caches.state.clear(&cached).unwrap_err();
+        assert_eq!(in_use.kind(), io::ErrorKind::WouldBlock);
         caches.bound(kib(0, 0));
         assert!(folder.join("mypy/project/data").exists());
         drop(cache);
@@ -621,11 +601,8 @@ mod tests {
         assert_eq!(cached.len(), 1, "a link is no cache");
         let made_up = |folder: &Path| Cached { folder: folder.to_owned(), ..cached[0].clone() };
         for folder in [outside.path(), &linked, &caches.dir.path().join("state")] {
-            assert!(
-                matches!(caches.state.clear(&made_up(folder)), Err(ClearError::Failed(_))),
-                "{}",
-                folder.display()
-            );
+            let error = caches.state.clear(&made_up(folder)).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::Other, "{}", folder.display());
         }
         caches.state.clear(&cached[0]).unwrap();
         assert_eq!(fs::read(outside.path().join("kept")).unwrap(), b"kept");
@@ -819,7 +796,7 @@ mod tests {
         assert_eq!(is_free.get(), Some(true));
         // The control: a lock that is held is seen.
         let _lock = taken(&folder).unwrap();
-        assert!(matches!(try_take(&folder), Err(ClearError::InUse)));
+        assert_eq!(try_take(&folder).unwrap_err().kind(), io::ErrorKind::WouldBlock);
     }
 
     #[test]

@@ -3,12 +3,12 @@
 //! Invariant: a record is whole or absent, and only one process gets it.
 
 use std::fs::{DirEntry, File};
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::{StateFolder, create, doubt, open_own, replace, staged_name};
+use super::{StateFolder, create, read_own, replace, staged_name};
 use lockgate_text::Version;
 
 /// The folder of the records, in the state folder.
@@ -26,21 +26,9 @@ pub struct ToolCallRecords {
     state: StateFolder,
 }
 
-/// The kinds of files in the folder; each call has at most one of each.
-#[derive(Debug, Clone, Copy)]
-enum RecordKind {
-    Claim,
-    Content,
-}
-
-impl RecordKind {
-    const fn ending(self) -> &'static str {
-        match self {
-            RecordKind::Claim => "claim",
-            RecordKind::Content => "call",
-        }
-    }
-}
+/// The endings of the files in the folder; each call has at most one of each.
+const CLAIM: &str = "claim";
+const CONTENT: &str = "call";
 
 impl ToolCallRecords {
     /// The records in a state folder, which is created with the first of them.
@@ -53,7 +41,7 @@ impl ToolCallRecords {
     /// Errors: the reason why nothing can be recorded.
     pub fn claim(&self, key: &str) -> Result<bool, String> {
         let folder = self.folder()?;
-        let path = file(&folder, key, RecordKind::Claim);
+        let path = file(&folder, key, CLAIM);
         match create(&path) {
             Ok(_) => {
                 prune(&folder);
@@ -90,20 +78,20 @@ impl ToolCallRecords {
         }
         let folder = self.folder()?;
         prune(&folder);
-        let path = file(&folder, key, RecordKind::Content);
+        let path = file(&folder, key, CONTENT);
         replace(&path, |staged| create(staged)?.write_all(content))
             .map_err(|error| format!("{} cannot be written: {error}", path.display()))
     }
 
-    /// Takes the content of a call, which then is gone; `None` if there is none.
+    /// Takes the content of a call, which then is gone; `None` if there is none, or if another user can have written it.
     pub fn take(&self, key: &str) -> Option<Vec<u8>> {
         let folder = self.folder().ok()?;
-        let (taken, path) = (folder.join(staged_name()), file(&folder, key, RecordKind::Content));
+        let (taken, path) = (folder.join(staged_name()), file(&folder, key, CONTENT));
         // Of two processes, one renames it.
         std::fs::rename(&path, &taken).ok()?;
-        let content = read(&taken);
+        let read = read_own(&taken, MAX_BYTES);
         drop(std::fs::remove_file(&taken));
-        content
+        read.ok()?.filter(|(_, found)| !is_expired(found.modified().ok())).map(|(content, _)| content)
     }
 
     fn folder(&self) -> Result<PathBuf, String> {
@@ -112,20 +100,8 @@ impl ToolCallRecords {
 }
 
 /// Returns the path of a record; a key may be any text.
-fn file(folder: &Path, key: &str, kind: RecordKind) -> PathBuf {
-    folder.join(format!("{}.{}", Version::hash(key.as_bytes()).hex(), kind.ending()))
-}
-
-/// Reads a record; `None` if another user can have written it.
-fn read(path: &Path) -> Option<Vec<u8>> {
-    let file = open_own(path).ok()??;
-    let found = file.metadata().ok()?;
-    if !found.is_file() || doubt(&found).is_some() || is_expired(found.modified().ok()) {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+fn file(folder: &Path, key: &str, ending: &str) -> PathBuf {
+    folder.join(format!("{}.{ending}", Version::hash(key.as_bytes()).hex()))
 }
 
 fn is_expired(written: Option<SystemTime>) -> bool {
@@ -222,7 +198,7 @@ mod tests {
         for number in 0..4 {
             records.keep(&format!("{number}"), &vec![0; 20 << 20]).unwrap();
             let folder = dir.path().join("state/calls");
-            let path = file(&folder, &format!("{number}"), RecordKind::Content);
+            let path = file(&folder, &format!("{number}"), CONTENT);
             let age = Duration::from_secs(100 - number * 10);
             OpenOptions::new().write(true).open(path).unwrap().set_modified(SystemTime::now() - age).unwrap();
         }
@@ -236,7 +212,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         let records = records(dir.path());
-        let path = file(&dir.path().join("state/calls"), "a", RecordKind::Content);
+        let path = file(&dir.path().join("state/calls"), "a", CONTENT);
         records.keep("a", b"one").unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
         assert_eq!(records.take("a"), None);

@@ -2,12 +2,11 @@
 //!
 //! Invariant: what is read was written by this version of the program, for these roots, by the same user, and is whole.
 
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{StateFolder, doubt, open_own, replace, stage};
+use super::{StateFolder, read_own, replace, stage};
 use lockgate_text::Version;
 
 /// The folder of the indexes, in the state folder.
@@ -49,13 +48,7 @@ impl IndexFile {
             return None;
         }
         let path = self.state.home.as_ref().ok()?.join(FOLDER).join(&self.name);
-        let file = open_own(&path).ok()??;
-        let found = file.metadata().ok()?;
-        if !found.is_file() || found.len() > LARGEST || doubt(&found).is_some() {
-            return None;
-        }
-        let mut bytes = Vec::new();
-        file.take(LARGEST).read_to_end(&mut bytes).ok()?;
+        let (bytes, _) = read_own(&path, LARGEST).ok()??;
         let body = bytes.strip_prefix(self.header.as_slice())?;
         let (digest, body) = body.split_at_checked(32)?;
         (Version::hash(body).bytes().as_slice() == digest).then(|| body.to_vec())

@@ -23,7 +23,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-pub use caches::{Cache, CacheLimits, Cached, ClearError};
+pub use caches::{Cache, CacheLimits, Cached};
 pub use calls::ToolCallRecords;
 pub use index_file::IndexFile;
 pub use own::{is_own_path, outside};
@@ -107,20 +107,8 @@ impl StateFolder {
         if !self.is_guarded(subject.folder)? {
             return Ok(None);
         }
-        let opened = open_own(&records.join(subject.file_name()));
-        let Some(file) = opened.map_err(|error| format!("cannot be opened: {error}"))? else {
-            return Ok(None);
-        };
-        let found = file.metadata().map_err(|error| format!("cannot be inspected: {error}"))?;
-        if !found.is_file() {
-            return Err("is not a file".to_owned());
-        }
-        doubt(&found).map_or(Ok(()), Err)?;
-        let mut bytes = Vec::new();
-        file.take(LARGEST_RECORD)
-            .read_to_end(&mut bytes)
-            .map_err(|error| format!("cannot be read: {error}"))?;
-        Ok(Some(bytes))
+        let read = read_own(&records.join(subject.file_name()), LARGEST_RECORD)?;
+        Ok(read.map(|(bytes, _)| bytes))
     }
 
     /// Writes or replaces a record, readable by the user alone.
@@ -289,6 +277,22 @@ fn open_own(path: &Path) -> io::Result<Option<File>> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         opened => opened.map(Some),
     }
+}
+
+/// Reads at most `most` bytes of a file that no other user can have written; `None` if there is none.
+///
+/// Errors: the reason why the file counts as none, as the end of a sentence that begins with the file.
+fn read_own(path: &Path, most: u64) -> Result<Option<(Vec<u8>, Metadata)>, String> {
+    let opened = open_own(path).map_err(|error| format!("cannot be opened: {error}"))?;
+    let Some(file) = opened else { return Ok(None) };
+    let found = file.metadata().map_err(|error| format!("cannot be inspected: {error}"))?;
+    if !found.is_file() {
+        return Err("is not a file".to_owned());
+    }
+    doubt(&found).map_or(Ok(()), Err)?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {error}"))?;
+    Ok(Some((bytes, found)))
 }
 
 fn no_follow() -> i32 {

@@ -45,7 +45,7 @@ proptest! {
     #[test]
     fn the_inverse_brings_every_byte_back(file in file(), wishes in wishes()) {
         let (before, plan, after) = edited(&file, &wishes);
-        prop_assert_eq!(plan.is_noop(), before.bytes() == after.bytes() && plan.splices().is_empty());
+        prop_assert!(!plan.splices().is_empty() || before.bytes() == after.bytes());
         let inverse = plan.inverse(&before, &after);
         let back = after.apply(&inverse).unwrap();
         prop_assert_eq!(back.bytes(), &file.bytes[..]);
@@ -148,7 +148,7 @@ proptest! {
         let same = raw_lines(&before).iter().zip(expected.split_inclusive('\n')).take_while(|(old, new)| old == new).count();
         let first = before.byte(before.lines().span(same + 1).start);
         prop_assert!(plan.splices().iter().all(|splice| splice.span.start >= first), "an unchanged line was written");
-        prop_assert_eq!(plan.is_noop(), expected == file.text);
+        prop_assert_eq!(plan.splices().is_empty(), expected == file.text);
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::json;
+
 use super::Fixture;
 use crate::suite::wire::lockgate;
 
@@ -65,6 +67,26 @@ fn run_with_url(fixture: &Fixture, arguments: &[&str], url: &str) -> (i32, Strin
     let out = command.output().unwrap();
     let output = [out.stdout, out.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
     (out.status.code().unwrap_or(-1), output)
+}
+
+#[test]
+fn commands_that_read_create_no_database() {
+    let fixture = Fixture::new();
+    fixture.write("root/a.txt", "x\n");
+    for command in [
+        &["store", "export", "out"][..],
+        &["store", "app", "list"],
+        &["log", "--root", "root"],
+        &["show", "--root", "root"],
+    ] {
+        let refused = fixture.json(&[command, &["--store", "sqlite:typo.db"]].concat(), 3);
+        assert_eq!(
+            (&refused["code"], &refused["message"]),
+            (&json!("FILE_NOT_FOUND"), &json!("there is no database at typo.db"))
+        );
+        assert!(refused["hint"].as_str().unwrap().contains("lockgate store migrate"), "{refused}");
+    }
+    assert_eq!(fixture.files("").into_keys().collect::<Vec<_>>(), ["root/a.txt"]);
 }
 
 #[test]

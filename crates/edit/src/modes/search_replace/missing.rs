@@ -130,6 +130,7 @@ pub(super) fn block_error(
     proposal: Option<Proposal>,
 ) -> Error {
     let error = not_found(search, window);
+    let same_edit = format!("`next` is the same edit with the {}'s actual text", window.context.noun);
     if let Some((line, last)) = only_lines(needle, window) {
         if window_lines(window).contains(&line) {
             let unset = vec!["within", "lines", "start_line", "end_line"];
@@ -145,14 +146,14 @@ pub(super) fn block_error(
     if let Some(found) = other_case(needle, window)
         && let Some(replace) = respelled(&search.replace, needle, found)
     {
-        let hint = "the file has it in another case; `next` is the same edit with the file's actual text";
+        let hint = format!("the {} has it in another case; {same_edit}", window.context.noun);
         return error.hint(hint).with_next(NextCall::Edit { search: found.to_owned(), replace });
     }
     if let Some(Proposal { search, replace }) = proposal {
         let best = similar
             .filter(|similar| is_about(&search, similar, window))
             .map(|similar| best(needle, window, similar));
-        let error = error.hint("`next` is the same edit with the file's actual text");
+        let error = error.hint(same_edit);
         let error = error.with_next(NextCall::Edit { search, replace });
         return best.into_iter().fold(error, Error::best);
     }
@@ -355,7 +356,7 @@ fn quotable(needle: &str, search_window: &Window<'_>) -> String {
     let (view, lines, window) =
         (search_window.buffer.view(), search_window.buffer.lines(), search_window.bytes());
     if view.is_empty() {
-        return "the file is empty".to_owned();
+        return format!("the {} is empty", search_window.context.noun);
     }
     let longest = needle.lines().map(str::trim).max_by_key(|line| line.len()).unwrap_or_default();
     let nearest = exact::occurrences(view, window.clone(), longest).next();

@@ -36,7 +36,8 @@ impl<'a> Window<'a> {
         context: PlanContext<'a>,
     ) -> Result<Window<'a>, Error> {
         let count = buffer.lines().count();
-        let mut window = Window { buffer, context, first: 1, last: count, name: "the file".to_owned() };
+        let name = format!("the {}", context.noun);
+        let mut window = Window { buffer, context, first: 1, last: count, name };
         if let Some(lines) = search.lines {
             (window.first, window.last) = lines.resolve(count)?;
             window.name = format!("lines {} to {}", window.first, window.last);
@@ -115,7 +116,8 @@ impl<'a> Window<'a> {
 
     fn narrow_to_symbol(self, search: &Search, symbol: &str) -> Result<Window<'a>, Error> {
         let Some(outline) = self.outline() else {
-            let message = format!("the symbols of this file cannot be read: it is {}", self.obstacle());
+            let (noun, obstacle) = (self.context.noun, self.obstacle());
+            let message = format!("the symbols of this {noun} cannot be read: it is {obstacle}");
             let hint = match search.lines {
                 None => "narrow the search by lines, or quote more surrounding lines",
                 Some(_) => "leave `within` out: the lines narrow the search",
@@ -137,7 +139,10 @@ impl<'a> Window<'a> {
         }
         let found: Vec<(usize, usize)> = spans.iter().filter_map(|span| self.shared_lines(span)).collect();
         match (found.as_slice(), spans.first()) {
-            ([], None) => Err(self.with_other_symbol(search, Some(&outline), unknown(symbol, &outline))),
+            ([], None) => {
+                let error = unknown(symbol, self.context.noun, &outline);
+                Err(self.with_other_symbol(search, Some(&outline), error))
+            }
             ([], Some(first)) => Err(self.outside(search, symbol, &spans, first)),
             ([(first, last)], _) => {
                 let is_whole = spans.iter().any(|span| self.span_lines(span) == (*first, *last));
@@ -238,12 +243,12 @@ fn without_symbol() -> NextCall {
     NextCall::Fields { set: Vec::new(), unset: vec!["within"] }
 }
 
-fn unknown(symbol: &str, outline: &Outline) -> Error {
+fn unknown(symbol: &str, noun: &str, outline: &Outline) -> Error {
     let message = match nearest_all(symbol, outline.names()).as_slice() {
-        [] => format!("no symbol in the file is called {symbol:?}"),
+        [] => format!("no symbol in the {noun} is called {symbol:?}"),
         nearest => {
             let nearest = nearest.join(" or ");
-            format!("no symbol in the file is called {symbol:?}; did you mean {nearest}?")
+            format!("no symbol in the {noun} is called {symbol:?}; did you mean {nearest}?")
         }
     };
     let names: Vec<&str> = outline.names().take(NAMES).collect();

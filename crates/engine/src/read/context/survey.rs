@@ -10,7 +10,7 @@ use lockgate_context::{ProjectSummary, project, reads};
 use lockgate_edit::request::EntityKind;
 use lockgate_error::Error;
 use lockgate_policy::language_of;
-use lockgate_store::{Clock, FileFingerprint, FileList, FileLocation, Hidden, SearchBounds};
+use lockgate_store::{Clock, FileFingerprint, FileList, FileLocation, Hidden, SearchLimits};
 
 /// The most files that are listed and indexed, and the most bytes of all indexed files.
 const MAX_FILES: usize = 200_000;
@@ -39,7 +39,7 @@ impl Services {
         // The caller sees the progress of reading the files, not of finding them.
         let caller = || watch.cancelled();
         let clock = Clock::new(Instant::now() + TIMEOUT, &caller);
-        let bounds = SearchBounds { most: MAX_FILES, largest: MAX_FILE_BYTES, clock: &clock };
+        let bounds = SearchLimits { most: MAX_FILES, largest: MAX_FILE_BYTES, clock: &clock };
         let file_list = self.store.files.survey(&self.store.files.with_prefix("")?, Hidden::Excluded, bounds);
         if watch.cancelled() { Err(cancelled(watch)) } else { Ok(WorkspaceFiles::new(file_list)) }
     }

@@ -19,7 +19,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
-use crate::paths::root::{Root, without_dots};
+use crate::paths::project::link_target;
+use crate::paths::root::Root;
 use crate::paths::spelling::folded_name;
 use crate::system_error;
 
@@ -28,9 +29,6 @@ pub(super) const MAX_ENTRIES: usize = 1_000_000;
 
 /// The most bytes that are read of a `commondir`: no path is longer (`PATH_MAX`).
 const LONGEST: u64 = 4096;
-
-/// The most symlinks in a path; the kernel has the same limit.
-const MAX_LINKS: usize = 40;
 
 /// The folders that `commondir` files below some roots name; searched for at most once.
 pub(super) struct CommonFolders<'a> {
@@ -161,26 +159,27 @@ fn is_same(one: &Path, other: &Path) -> bool {
     match (one.metadata(), other.metadata()) {
         (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
         // A missing folder in the path may be created later.
-        (Err(_), _) | (_, Err(_)) => resolved(one) == resolved(other),
+        (Err(_), _) | (_, Err(_)) => link_target(one).is_some_and(|one| Some(one) == link_target(other)),
     }
-}
-
-/// Resolves the links of a path, including dangling ones.
-fn resolved(path: &Path) -> PathBuf {
-    let mut path = without_dots(path);
-    for _ in 0..MAX_LINKS {
-        let above: Vec<&Path> = path.ancestors().collect();
-        let Some(link) = above.into_iter().rev().find(|above| above.is_symlink()) else { break };
-        let (Ok(target), Ok(rest)) = (link.read_link(), path.strip_prefix(link)) else { break };
-        path = without_dots(&link.parent().unwrap_or(link).join(target).join(rest));
-    }
-    path
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_path_that_leads_through_a_link_is_followed_as_git_follows_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        fs::create_dir_all(top.join("deep/inner")).unwrap();
+        symlink("deep/inner", top.join("link")).unwrap();
+        let through = top.join("link/../v");
+        assert!(is_same(&through, &top.join("deep/v")) && !is_same(&through, &top.join("v")));
+        fs::create_dir(top.join("deep/v")).unwrap();
+        assert!(is_same(&through, &top.join("deep/v")), "the control: the system follows it in the same way");
+    }
 
     #[test]
     fn a_search_visits_no_more_than_the_limit_in_all_roots_together() {

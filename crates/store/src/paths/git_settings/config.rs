@@ -1,18 +1,18 @@
 //! Reads the settings of a git configuration that name files.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::Read as _;
 use std::num::NonZeroUsize;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use lru::LruCache;
 use parking_lot::Mutex;
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, openat};
 
+use crate::disk::fingerprint::FileFingerprint;
 use crate::paths::git_layout::runs_command;
 
 /// The largest configuration that is read, in bytes.
@@ -21,58 +21,27 @@ const LARGEST: u64 = 16 << 20;
 /// The most configuration files that are kept.
 const MAX_KEPT: usize = 256;
 
-/// A configuration as it was read, with the state of its file; `None` if git would not obey it.
-type KeptConfig = (FileState, Option<Arc<GitConfig>>);
+/// A configuration as it was read, with the fingerprint that proves that it is current; `None` if git would not obey it.
+type KeptConfig = (FileFingerprint, Option<Arc<GitConfig>>);
 
 /// The configurations that were read.
 static KEPT: LazyLock<Mutex<LruCache<PathBuf, KeptConfig>>> =
     LazyLock::new(|| Mutex::new(LruCache::new(NonZeroUsize::new(MAX_KEPT).unwrap_or(NonZeroUsize::MIN))));
 
-/// The state of a file; another content has another state. A file that changed in the last seconds has none, because its
-/// clock may not tell two changes apart.
-#[derive(PartialEq, Eq)]
-struct FileState {
-    device: u64,
-    inode: u64,
-    size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-impl FileState {
-    /// The state of a file, if it had not changed for a while when its reading began.
-    fn settled(stat: &Metadata, began: SystemTime) -> Option<FileState> {
-        let settled = began.duration_since(stat.modified().ok()?).ok()? > SETTLED
-            && began.duration_since(UNIX_EPOCH).ok()?
-                > Duration::from_secs(u64::try_from(stat.ctime()).ok()?) + SETTLED;
-        settled.then(|| FileState {
-            device: stat.dev(),
-            inode: stat.ino(),
-            size: stat.size(),
-            modified: (stat.mtime(), stat.mtime_nsec()),
-            changed: (stat.ctime(), stat.ctime_nsec()),
-        })
-    }
-}
-
-/// The age from which the times of a file tell its changes apart.
-const SETTLED: Duration = Duration::from_secs(3);
-
-/// Reads a file as git does, through links, or returns what was read of it before if its state is the same. `None` if git
-/// would not obey it. `stat` is
-/// that of the file, if it is known.
-pub(super) fn read_cached(path: &Path, stat: Option<Metadata>) -> Option<Arc<GitConfig>> {
+/// Reads a file as git does, through links, or returns what was read of it before if it is unchanged. `None` if git would not
+/// obey it. `stat` is that of the file, if it is known.
+pub(super) fn read_cached(path: &Path, stat: Option<Stat>) -> Option<Arc<GitConfig>> {
     let began = SystemTime::now();
-    let stat = stat.or_else(|| std::fs::metadata(path).ok())?;
-    if let (Some(state), Some((known, config))) = (&FileState::settled(&stat, began), KEPT.lock().get(path))
-        && state == known
+    let stat = stat.or_else(|| rustix::fs::stat(path).ok())?;
+    if let Some((fingerprint, config)) = KEPT.lock().get(path)
+        && *fingerprint == FileFingerprint::from_stat(&stat)
     {
         return config.clone();
     }
-    let (text, stat) = read_with_stat(path)?;
+    let (text, fingerprint) = read_since(path, began)?;
     let config = GitConfig::parse(&text).map(Arc::new);
-    if let Some(state) = FileState::settled(&stat, began) {
-        KEPT.lock().put(path.to_owned(), (state, config.clone()));
+    if let Some(fingerprint) = fingerprint {
+        KEPT.lock().put(path.to_owned(), (fingerprint, config.clone()));
     }
     config
 }
@@ -197,32 +166,26 @@ pub(super) fn of_user() -> Vec<PathBuf> {
 
 /// Reads a regular file, through links; never blocks on a device.
 pub(super) fn read(path: &Path) -> Option<Vec<u8>> {
-    read_with_stat(path).map(|(text, _)| text)
+    read_since(path, SystemTime::now()).map(|(text, _)| text)
 }
 
-fn read_with_stat(path: &Path) -> Option<(Vec<u8>, Metadata)> {
+/// Reads a file, and returns the fingerprint that proves that this content is current, if one does.
+fn read_since(path: &Path, began: SystemTime) -> Option<(Vec<u8>, Option<FileFingerprint>)> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::from(openat(CWD, path, flags, Mode::empty()).ok()?);
-    let stat = file.metadata().ok().filter(Metadata::is_file)?;
+    let stat = rustix::fs::fstat(&file).ok()?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return None;
+    }
+    let fingerprint = FileFingerprint::from_stat(&stat).settled(began, &file);
     let mut text = Vec::new();
     file.take(LARGEST).read_to_end(&mut text).ok()?;
-    Some((text, stat))
+    Some((text, fingerprint))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_file_that_had_just_changed_when_its_reading_began_has_no_state() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let stat = file.as_file().metadata().unwrap();
-        let changed = UNIX_EPOCH + Duration::from_secs(u64::try_from(stat.ctime()).unwrap());
-        for (age, has_state) in [(1, false), (5, true)] {
-            let state = FileState::settled(&stat, changed + Duration::from_secs(age));
-            assert_eq!(state.is_some(), has_state, "{age}");
-        }
-    }
 
     #[test]
     fn the_words_of_a_command_that_may_be_paths_are_found() {
