@@ -7,6 +7,7 @@ mod suite;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
+use std::sync::LazyLock;
 
 use regex::Regex;
 
@@ -185,11 +186,12 @@ fn few_type_names_are_defined_twice() {
 
 /// Returns the names of the types that code defines.
 fn types_defined(code: &str) -> Vec<String> {
-    let definition =
-        Regex::new(r"(?m)^\s*(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait|union|type) ([A-Z]\w*)").unwrap();
+    static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m)^\s*(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait|union|type) ([A-Z]\w*)").unwrap()
+    });
     let is_associated =
         |found: &regex::Captures<'_>| found[0].trim_start_matches('\n').starts_with("    type ");
-    let all = definition.captures_iter(code).filter(|found| !is_associated(found));
+    let all = DEFINITION.captures_iter(code).filter(|found| !is_associated(found));
     all.map(|found| found[1].to_owned()).collect()
 }
 
