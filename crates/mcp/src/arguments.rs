@@ -38,8 +38,8 @@ const SYNONYMS: &[&[&str]] = &[
     &["edit_id", "id"],
 ];
 
-/// Fields whose values have a form that no number and no boolean has.
-const IDS: &[&str] = &["edit_id", "expected_version"];
+/// Fields in which a number or a boolean does not stand for its text.
+const IDS: &[&str] = &["edit_id", "entity_type", "expected_version"];
 
 /// Names of nearly one meaning. `search` replaces every match and `old_string` only one, so that a call with the other
 /// name may write something else.
@@ -363,6 +363,7 @@ mod tests {
         for (tool, field, arguments) in [
             ("undo_edit", "edit_id", json!({"edit_id": 42})),
             ("redo_edit", "edit_id", json!({"edit_id": true})),
+            ("get_content", "entity_type", json!({"path": "a", "entity_type": 5})),
             ("edit_files", "edits[0].expected_version", json!({"edits": [{"expected_version": 42}]})),
         ] {
             let tool = TOOLS.iter().find(|listed| listed.name == tool).unwrap();

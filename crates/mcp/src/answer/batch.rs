@@ -11,7 +11,7 @@ use super::json_size;
 use super::message::{Message, UNCHANGED, change_summary};
 use super::offers::CallOffers;
 use super::options::ResponseOptions;
-use super::response::{DiffSource, FullResponse};
+use super::response::FullResponse;
 use super::reverted_edit::RevertedEdit;
 use super::shown_notes::is_shortened;
 use super::size_limit::{self, SizedEdit};
@@ -166,7 +166,7 @@ fn head(reports: &[Report], parts: &[FullResponse<'_>], reverted: Option<&Revert
             let (of, first) = (parts.len(), &first.message.body);
             Message::rejection(format!("{count} of {of} edits are refused; the first: {first}")).text()
         }
-        (None, _) => success_message(status, reports, parts, reverted),
+        (None, _) => success_message(status, reports, reverted),
     };
     let is_untouched =
         |part: &FullResponse<'_>| part.response.bytes_outside_edit.as_deref() == Some(UNCHANGED);
@@ -218,17 +218,9 @@ fn status(reports: &[Report]) -> Status {
 }
 
 /// Returns the message for edits that were not refused.
-fn success_message(
-    status: Status,
-    reports: &[Report],
-    parts: &[FullResponse<'_>],
-    reverted: Option<&RevertedEdit>,
-) -> String {
-    let lines = parts.iter().map(|part| match &part.diff {
-        DiffSource::Edit(diff) => (diff.added(), diff.removed()),
-        DiffSource::Since(_) | DiffSource::None => (0, 0),
-    });
-    let (added, removed) = lines.fold((0, 0), |sum, lines| (sum.0 + lines.0, sum.1 + lines.1));
+fn success_message(status: Status, reports: &[Report], reverted: Option<&RevertedEdit>) -> String {
+    let diffs = reports.iter().map(Report::diff);
+    let (added, removed) = diffs.fold((0, 0), |sum, diff| (sum.0 + diff.added(), sum.1 + diff.removed()));
     let concerned: Vec<&Report> = reports.iter().filter(|report| report.status == status).collect();
     let files = match (concerned.len(), reports.len()) {
         (some, all) if some == all => counted(all, "file"),

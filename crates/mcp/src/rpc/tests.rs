@@ -353,6 +353,19 @@ async fn the_end_of_the_input_ends_the_server() {
     timeout(Duration::from_secs(20), client.served).await.unwrap().unwrap().unwrap();
 }
 
+#[tokio::test]
+async fn the_compact_form_counts_the_lines_of_several_edits() {
+    let options = ServerOptions { structured: Structured::Compact, ..ServerOptions::default() };
+    let mut client = Client::with("all", options);
+    client.begin_as("claude-code", "2025-11-25", json!({})).await;
+    let path = client.root.path().join("a.txt");
+    std::fs::write(&path, "one\n").unwrap();
+    let arguments = json!({"edits": [{"path": path, "search": "one", "replace": "1\n2"}]});
+    let call = json!({"name": "edit_files", "arguments": arguments});
+    let answer = client.request(1, "tools/call", call).await;
+    assert_eq!(answer["result"]["structuredContent"]["message"], "wrote 1 file (+2 -1): a.txt", "{answer}");
+}
+
 /// What the client of a name is sent for an edit, and for one that is rejected.
 async fn answers(structured: Structured, name: &str) -> [Value; 2] {
     let mut client = Client::with("edit,text,look", ServerOptions { structured, ..ServerOptions::default() });
