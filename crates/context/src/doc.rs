@@ -97,12 +97,17 @@ fn comment(view: &str, above: Range<usize>, language: &str) -> Option<String> {
         if is_attribute || (opener.is_none() && !inside) {
             continue;
         }
-        inside = (inside || line.starts_with("/*") || line.starts_with("<!--"))
-            && !line.ends_with("*/")
-            && !line.ends_with("-->");
+        let is_block = inside || line.starts_with("/*") || line.starts_with("<!--");
         let words = opener.map_or(line, |opener| line.get(opener.len()..).unwrap_or_default());
-        let words = words.trim_start_matches(['*', '/', '#', '!', '-', ' ']);
-        let words = words.trim_end_matches("*/").trim_end_matches("-->");
+        // The declaration may be on the line of the comment.
+        let end = match opener {
+            Some("*/") => Some(0),
+            _ if is_block => words.find("*/"),
+            _ => None,
+        };
+        inside = is_block && end.is_none() && !line.ends_with("*/") && !line.ends_with("-->");
+        let words = words.get(..end.unwrap_or(words.len())).unwrap_or_default();
+        let words = words.trim_start_matches(['*', '/', '#', '!', '-', ' ']).trim_end_matches("-->");
         let words = folded(words);
         if has_words(&words) {
             return Some(clipped(&words));
@@ -134,6 +139,7 @@ fn line_start(view: &str, at: usize) -> usize {
     let start = view.ceil_char_boundary(at.saturating_sub(LOOKED_AT));
     let before = view.get(start..at).unwrap_or_default();
     let line = before.rsplit('\n').next().unwrap_or_default();
+    let line = line.rsplit("*/").next().unwrap_or_default();
     // Earlier text on the line belongs to the declaration, unless another construct ends there.
     if line.contains(['{', '}', ';', ')', ']']) { at } else { at - line.trim_start().len() }
 }

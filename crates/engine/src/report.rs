@@ -307,6 +307,10 @@ fn notes(
             "this edit cannot be undone: the policy's `never_journal` keeps its texts out of the journal"
                 .to_owned(),
         ),
+        // The journal of entities keeps the last edits for some time, whatever its limit is.
+        None if place.row().is_none() && draft.target.rules.limits.journal == 0 => Some(
+            "this edit cannot be undone: `limits.journal: 0` of the policy turns the journal off".to_owned(),
+        ),
         None => None,
     };
     let lost = lost.filter(|_| published.is_some() && batch.kind == EntryKind::Edit);

@@ -141,6 +141,8 @@ fn invalid_lines_of_hints_are_skipped() {
         ("[*.txt]", "= no key\n[*.txt]"),
         ("[*.txt]", "indent_size =\n[*.txt]"),
         ("[*]\n", "\u{feff}[*]\n"),
+        ("[*.txt]", "[*.py\ncharset = utf-16le\n[*.txt]"),
+        ("[*.txt]", "[]\ncharset = utf-16le\n[*.txt]"),
     ] {
         let fixture = Fixture::new(&[(".editorconfig", &valid.replacen(line, invalid, 1))]);
         assert_eq!(fixture.hints("x.txt"), (Some(Encoding::Latin1), Some(LineEnd::CrLf)), "{invalid:?}");

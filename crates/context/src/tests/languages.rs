@@ -86,6 +86,17 @@ const DESCRIBED: &[(&str, &str, &[&str])] = &[
             "W.e field 10-10: e: string",
         ],
     ),
+    (
+        "c.ts",
+        "/** Of x. */ export const x = 1;\n/* Of f. */ async function f() {}\n// in **/*.rs\nlet y = 2;\n/**\n * Of g.\n */ export function g() {}\n/**\n */ export function h() {}\n",
+        &[
+            "x variable 1-1: export const x = 1 | Of x.",
+            "f function 2-2: async function f() | Of f.",
+            "y variable 4-4: let y = 2 | in **/*.rs",
+            "g function 7-7: export function g() | Of g.",
+            "h function 9-9: export function h()",
+        ],
+    ),
     ("a.tsx", "export const A = (p: P) => <div>{p.x}</div>;\n", &["A function 1-1: export const A = (p: P)"]),
     (
         "a.rs",

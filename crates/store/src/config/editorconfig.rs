@@ -37,12 +37,20 @@ pub(crate) fn hints(root: &Root, place: &FileLocation) -> Hints {
     Hints { charset: charset(&properties), line_end: line_end(&properties) }
 }
 
-/// Returns whether the file says `root = true`, and its sections. Skips invalid lines, at which the parser would stop.
+/// Returns whether the file says `root = true`, and its sections. Skips invalid lines, at which the parser would stop, and
+/// the sections with an invalid header, whose lines would count as lines of the section above.
 fn parse(text: &str) -> (bool, Vec<Section>) {
     // The parser removes the mark only while it reads the first line, and then rejects a section in it.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let is_valid = |line: &&str| ConfigParser::new(line.as_bytes()).is_ok();
-    let valid: String = text.split_inclusive('\n').filter(is_valid).collect();
+    let mut has_valid_header = true;
+    let is_read = |line: &&str| {
+        let is_valid = ConfigParser::new(line.as_bytes()).is_ok();
+        if line.trim_start().starts_with('[') {
+            has_valid_header = is_valid;
+        }
+        is_valid && has_valid_header
+    };
+    let valid: String = text.split_inclusive('\n').filter(is_read).collect();
     let Ok(mut parser) = ConfigParser::new(valid.as_bytes()) else { return (false, Vec::new()) };
     let sections = std::iter::from_fn(|| parser.read_section().ok()).collect();
     (parser.is_root, sections)
