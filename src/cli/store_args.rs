@@ -119,11 +119,12 @@ impl StoreLocation {
 
     /// Returns the database of `--store` or the environment for a command that only reads.
     ///
-    /// Errors: those of [`StoreLocation::database`]; `FILE_NOT_FOUND` for a file that does not exist, because reading would
-    /// create it and find nothing.
+    /// Errors: those of [`StoreLocation::database`]; `FILE_NOT_FOUND` for a file of `--store` that does not exist, because
+    /// reading would create it and find nothing. One of the environment may be for later edits.
     pub(super) fn existing_database(&self) -> Result<Option<Arc<EntityDatabase>>, Error> {
         let database = self.database()?;
-        let file = database.as_deref().and_then(EntityDatabase::file);
+        let named = database.as_deref().filter(|_| self.store.is_some());
+        let file = named.and_then(EntityDatabase::file);
         if let Some(file) = file.filter(|file| matches!(file.try_exists(), Ok(false))) {
             let message = format!("there is no database at {}", file.display());
             let hint = "correct the path; `lockgate store migrate` creates a database";

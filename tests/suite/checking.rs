@@ -293,6 +293,8 @@ fn nested_roots_judge_each_file_once() {
         (vec!["b.py", outer_file.as_str()], vec!["b.py"])
     );
     assert_eq!(inner_first["counts"]["deleted"], 1);
+    let text = check(&fixture, &["--root", root, "--root", sub], 1).stdout;
+    assert_eq!(text.matches("HEAD (").count(), 1, "{text}");
 }
 
 #[test]

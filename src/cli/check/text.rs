@@ -92,7 +92,8 @@ fn ending(results: &Results, verbosity: Verbosity) -> String {
 /// Renders the summary in one sentence.
 pub(super) fn summary(results: &Results) -> String {
     let FindingCounts { blocking, warnings: counted, old } = results.finding_counts();
-    let base: Vec<String> = results.bases.iter().filter_map(base).collect();
+    let mut base: Vec<String> = results.bases.iter().filter_map(base).collect();
+    base.dedup();
     let against = if base.is_empty() { String::new() } else { format!(" against {}", base.join(", ")) };
     let new = match (blocking, counted) {
         (0, 0) => "nothing new".to_owned(),

@@ -87,6 +87,9 @@ fn commands_that_read_create_no_database() {
         assert!(refused["hint"].as_str().unwrap().contains("lockgate store migrate"), "{refused}");
     }
     assert_eq!(fixture.files("").into_keys().collect::<Vec<_>>(), ["root/a.txt"]);
+    // A database for later edits is no mistake.
+    let (exit, output) = run_with_url(&fixture, &["log", "--root", "root"], "sqlite:later.db");
+    assert_eq!(exit, 0, "{output}");
 }
 
 #[test]
