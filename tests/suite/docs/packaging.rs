@@ -176,6 +176,14 @@ fn guarded(hooks: &Value) -> Vec<(String, Value, Value)> {
 }
 
 #[test]
+fn the_page_of_hosts_shows_the_hooks_of_init() {
+    let page = shipped("docs/hosts.md");
+    let block = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let shown: Value = serde_json::from_str(block).unwrap();
+    assert_eq!(shown["hooks"], init_hooks("claude", ".claude/settings.json"));
+}
+
+#[test]
 fn the_plugins_have_the_hooks_of_init_and_start_what_there_is() {
     let json = |path: &str| -> Value { serde_json::from_str(&shipped(path)).unwrap() };
     for (client, file, hooks, servers) in [

@@ -501,7 +501,7 @@ pub fn stricter(one: HookSettings, other: HookSettings) -> HookSettings {
 }
 
 fn denied_path(error: &Error) -> String {
-    format!("lockgate denied this edit, and nothing was written: {}. {}", error.message, error.next_step())
+    format!("lockgate denied this edit, and nothing was written: {}; {}.", error.message, error.next_step())
 }
 
 fn needs_person(reason: &str) -> String {
