@@ -7,7 +7,8 @@
 mod doctor;
 
 use parking_lot::Mutex;
-use std::io::Read as _;
+use serde::de::IgnoredAny;
+use std::io::{ErrorKind, Read as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,6 +32,8 @@ use lockgate_policy::{ClineAnswer, HookSettings};
 
 /// The largest configuration of a client that is searched for lockgate's server, in bytes.
 const MAX_CONFIGURATION: u64 = 8 << 20;
+/// The most bytes of an event that are read at a time: what a pipe of Linux holds.
+const CHUNK: usize = 64 << 10;
 /// The time after the deadline in which gates can still end.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -110,7 +113,7 @@ fn failed(progress: &Progress, reason: &str) -> HookReply {
 }
 
 fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
-    // A host that leaves the pipe of the event open gets its answer, too.
+    // A host that does not end its event gets its answer, too.
     watch_deadline(started, Arc::clone(shared));
     let payload = match read_payload() {
         Ok(payload) => payload,
@@ -278,13 +281,25 @@ fn open(project: ProjectRoot) -> Result<Arc<Workspace>, Error> {
     Workspace::at(&[root]).with_base(base).open()
 }
 
+/// Reads the event up to its end, even if the host leaves the pipe open.
 fn read_payload() -> Result<Vec<u8>, String> {
+    let mut input = std::io::stdin().lock();
     let mut bytes = Vec::new();
-    let read = std::io::stdin().lock().take(MAX_PAYLOAD + 1).read_to_end(&mut bytes);
-    match read {
-        Err(error) => Err(format!("the event cannot be read: {error}")),
-        Ok(_) if bytes.len() as u64 > MAX_PAYLOAD => Err("the event is larger than 64 MiB".to_owned()),
-        Ok(_) => Ok(bytes),
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match input.read(&mut chunk) {
+            Ok(0) => return Ok(bytes),
+            Ok(length) => bytes.extend_from_slice(&chunk[..length]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(format!("the event cannot be read: {error}")),
+        }
+        if bytes.len() as u64 > MAX_PAYLOAD {
+            return Err("the event is larger than 64 MiB".to_owned());
+        }
+        let may_be_complete = bytes.trim_ascii_end().ends_with(b"}");
+        if may_be_complete && serde_json::from_slice::<IgnoredAny>(&bytes).is_ok() {
+            return Ok(bytes);
+        }
     }
 }
 

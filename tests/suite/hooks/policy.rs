@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::trust::fixture::{Fixture, policy};
 use super::{PYTHON, Project, claude, context, denial, edit};
-use crate::suite::wire::{Outcome, outcome};
+use crate::suite::wire::{Outcome, lockgate, outcome};
 
 fn good(project: &Project, id: &str) -> Value {
     let root = project.root();
@@ -164,23 +164,38 @@ fn at_the_deadline_the_policy_says_what_happens() {
     }
 }
 
-#[test]
-fn a_host_that_does_not_end_its_event_gets_an_answer_at_the_deadline() {
-    let fixture = Fixture::new();
-    let mut command = fixture.command();
-    command.arg("hook").stdin(std::process::Stdio::piped());
+/// Sends an event and leaves its pipe open.
+fn send_and_leave_open(project: &Project, event: &str) -> Outcome {
+    let mut command = lockgate(&project.user());
+    command.arg("hook").current_dir(project.root()).stdin(std::process::Stdio::piped());
     command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let open = child.stdin.take();
+    let mut open = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut open, event.as_bytes()).unwrap();
     let end = Instant::now() + Duration::from_secs(40);
     while child.try_wait().unwrap().is_none() {
         assert!(Instant::now() < end, "it waits for the end of the event");
         std::thread::sleep(Duration::from_millis(50));
     }
     drop(open);
-    let outcome = outcome(&child.wait_with_output().unwrap());
-    assert_eq!((outcome.exit, outcome.stdout.as_str()), (0, ""), "{outcome:?}");
-    assert!(outcome.stderr.contains("within 25s"), "{outcome:?}");
+    outcome(&child.wait_with_output().unwrap())
+}
+
+#[test]
+fn an_event_is_judged_when_it_is_whole_and_at_the_deadline_if_it_never_is() {
+    let project = Project::new();
+    project.write("quality.yaml", "quality_gates: { python: [{ tool: syntax }] }\n");
+    let event = |id| bad(&project, id).to_string();
+    for whole in [event("1"), event("2") + "\n"] {
+        let answer = send_and_leave_open(&project, &whole);
+        let reply: Value = serde_json::from_str(&answer.stdout).unwrap_or_else(|_| panic!("{answer:?}"));
+        assert!(denial(&reply).contains("app.py:"), "{reply}");
+    }
+    let mut cut = event("3");
+    cut.pop();
+    let cut = send_and_leave_open(&project, &cut);
+    assert_eq!((cut.exit, cut.stdout.as_str()), (0, ""), "{cut:?}");
+    assert!(cut.stderr.contains("within 25s"), "{cut:?}");
 }
 
 /// The project of an attacker: whatever its policy says of `hooks`, the guard that the user set up stays, until a person

@@ -28,7 +28,7 @@ use tokio::sync::oneshot;
 /// The age at which an unused lock file is removed.
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The number of retries if the lock file is removed while it is being locked.
+/// The number of tries where another process can come between: it removes the lock file, or changes the table of locks.
 const MAX_TRIES: usize = 8;
 
 /// The ways to take a lock: only if it is free now, and when it becomes free.
@@ -183,23 +183,27 @@ impl LockFiles {
 /// The id of the process that holds the lock of this file, if the kernel tells.
 pub(super) fn holder(path: &Path) -> Option<u32> {
     let stat = rustix::fs::stat(path).ok()?;
-    holder_in(&std::fs::read_to_string("/proc/locks").ok()?, stat.st_ino)
+    let device = format!("{:02x}:{:02x}", rustix::fs::major(stat.st_dev), rustix::fs::minor(stat.st_dev));
+    // The kernel gives the table in parts of a page. If other locks end between two parts, a line is left out.
+    (0..MAX_TRIES)
+        .find_map(|_| holder_in(&std::fs::read_to_string("/proc/locks").ok()?, &device, stat.st_ino))
 }
 
-/// Returns the process that holds an `flock` on the file of this inode, according to the text of `/proc/locks`. The
-/// device is not compared: some file systems show another one there.
-fn holder_in(locks: &str, inode: u64) -> Option<u32> {
+/// Returns the process that holds an `flock` on the file of this inode, according to the text of `/proc/locks`. Some
+/// file systems show another device there, so a file of this device is only preferred.
+fn holder_in(locks: &str, device: &str, inode: u64) -> Option<u32> {
     let holder = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        match words.as_slice() {
-            [_, "FLOCK", _, "WRITE", holder, file, ..] => {
-                let is_same = file.rsplit(':').next()?.parse() == Ok(inode);
-                holder.parse::<u32>().ok().filter(|holder| is_same && *holder > 0)
-            }
-            _ => None,
-        }
+        let [_, "FLOCK", _, "WRITE", holder, file, ..] = words.as_slice() else { return None };
+        let (its_device, its_inode) = file.rsplit_once(':')?;
+        let holder: u32 = holder.parse().ok()?;
+        (its_inode.parse() == Ok(inode) && holder > 0).then_some((its_device != device, holder))
     };
-    locks.lines().find_map(holder)
+    locks
+        .lines()
+        .filter_map(holder)
+        .min_by_key(|(is_of_another_device, _)| *is_of_another_device)
+        .map(|(_, holder)| holder)
 }
 
 impl Drop for Lock {
@@ -360,9 +364,14 @@ mod tests {
     #[test]
     fn the_holder_is_read_from_the_table_of_the_kernel() {
         let locks = "1: FLOCK  ADVISORY  WRITE 12 fe:00:77 0 EOF\n2: POSIX  ADVISORY  WRITE 13 fe:00:78 0 EOF\n\
-            2: -> FLOCK  ADVISORY  WRITE 14 fe:00:79 0 EOF\n3: FLOCK  ADVISORY  WRITE 0 fe:00:80 0 EOF\n4: FLOCK\n";
-        let holder = |inode| holder_in(locks, inode);
-        assert_eq!([77, 78, 79, 80, 81].map(holder), [Some(12), None, None, None, None]);
+            2: -> FLOCK  ADVISORY  WRITE 14 fe:00:79 0 EOF\n3: FLOCK  ADVISORY  WRITE 0 fe:00:80 0 EOF\n4: FLOCK\n\
+            5: FLOCK  ADVISORY  WRITE 15 00:2a:81 0 EOF\n6: FLOCK  ADVISORY  WRITE 16 fe:00:81 0 EOF\n";
+        assert_eq!(
+            ["fe:00", "00:2a", "00:2b"].map(|device| holder_in(locks, device, 81)),
+            [Some(16), Some(15), Some(15)]
+        );
+        let holder = |inode| holder_in(locks, "00:2b", inode);
+        assert_eq!([77, 78, 79, 80, 82].map(holder), [Some(12), None, None, None, None]);
     }
 
     #[test]

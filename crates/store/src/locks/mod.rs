@@ -557,7 +557,8 @@ mod tests {
                 let keys = [LockKey::sample(1, "a")];
                 let error = locks.hold(&keys, both(Duration::from_millis(20))).await.unwrap_err();
                 let prefix = format!("held by process {}; ", holder.id());
-                assert!(error.hint.unwrap().starts_with(&prefix), "the control: it is held");
+                let hint = error.hint.unwrap();
+                assert!(hint.starts_with(&prefix), "the control: it is held; {hint}");
                 holder.kill().unwrap();
                 let start = std::time::Instant::now();
                 let lock = locks.hold(&keys, SECOND).await;

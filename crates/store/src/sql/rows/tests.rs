@@ -10,6 +10,21 @@ fn open_database() -> (tempfile::TempDir, EntityDatabase) {
 }
 
 #[test]
+fn a_file_of_another_program_gets_tables_only_by_a_migration() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("theirs.db");
+    rusqlite::Connection::open(&file).unwrap().execute_batch("CREATE TABLE theirs(a)").unwrap();
+    let database = EntityDatabase::from_url(&format!("sqlite:{}", file.display())).unwrap();
+    let error = database.owner_of_app(&Tenant::Global, "a").unwrap_err();
+    assert!(
+        matches!(&error, EntityStoreError::Unusable(reason) if reason.contains("another program")),
+        "{error:?}"
+    );
+    database.migrate().unwrap();
+    assert_eq!(database.owner_of_app(&Tenant::Global, "a"), Ok(None), "the control");
+}
+
+#[test]
 fn a_new_database_has_no_row() {
     let (_dir, database) = open_database();
     let key = RowKey { kind: "module", organization: "", app: "", path: "no such.py" };

@@ -42,6 +42,7 @@ pub(super) fn ensure(
 ) -> Result<(), EntityStoreError> {
     check_settings(connection, dialect)?;
     if version(connection, dialect)? < VERSION {
+        check_owner(connection, dialect)?;
         run(connection, dialect)?;
         if !create_search_index(connection, dialect)? {
             tracing::warn!(
@@ -97,6 +98,18 @@ fn check_settings(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Re
                 );
             }
         }
+    }
+    Ok(())
+}
+
+/// Rejects a file of SQLite that another program made. A database of PostgreSQL often has tables of several programs.
+fn check_owner(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Result<(), EntityStoreError> {
+    if dialect == SqlDialect::Sqlite
+        && one(connection, sql("SELECT count(*) FROM sqlite_master"))?.get::<i64>(0)? > 0
+    {
+        return Err(EntityStoreError::Unusable(
+            "it has tables of another program; `lockgate store migrate` adds those of lockgate".to_owned(),
+        ));
     }
     Ok(())
 }
