@@ -8,7 +8,7 @@ mod doctor;
 
 use parking_lot::Mutex;
 use serde::de::IgnoredAny;
-use std::io::{ErrorKind, Read as _};
+use std::io::{BufRead as _, BufReader, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -283,16 +283,19 @@ fn open(project: ProjectRoot) -> Result<Arc<Workspace>, Error> {
 
 /// Reads the event up to its end, even if the host leaves the pipe open.
 fn read_payload() -> Result<Vec<u8>, String> {
-    let mut input = std::io::stdin().lock();
+    let mut input = BufReader::with_capacity(CHUNK, std::io::stdin().lock());
     let mut bytes = Vec::new();
-    let mut chunk = vec![0; CHUNK];
     loop {
-        match input.read(&mut chunk) {
-            Ok(0) => return Ok(bytes),
-            Ok(length) => bytes.extend_from_slice(&chunk[..length]),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+        let length = match input.fill_buf() {
+            Ok([]) => return Ok(bytes),
+            Ok(chunk) => {
+                bytes.extend_from_slice(chunk);
+                chunk.len()
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             Err(error) => return Err(format!("the event cannot be read: {error}")),
-        }
+        };
+        input.consume(length);
         if bytes.len() as u64 > MAX_PAYLOAD {
             return Err("the event is larger than 64 MiB".to_owned());
         }
