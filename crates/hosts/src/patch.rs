@@ -327,8 +327,10 @@ impl<'t> Reader<'_, 't> {
             }
         }
         if chunks.is_empty() {
-            return self.fail("the update has no lines");
+            return self
+                .fail("the update has no lines; one unchanged line after a blank is enough to move a file");
         }
+        let move_to = move_to.filter(|to| !is_same_path(to, path));
         Ok(FilePatch { path: path.to_owned(), change: PatchChange::Update { move_to, chunks } })
     }
 

@@ -64,6 +64,8 @@ impl LineMap {
         let mut shifts: Vec<LineShift> = Vec::new();
         for piece in self.pieces.iter().filter(|piece| piece.old.end < self.old_count) {
             let by = piece.new.end.cast_signed() - piece.old.end.cast_signed();
+            // The next piece begins at the line where the last shift does.
+            shifts.pop_if(|shift| shift.from == piece.old.end + 1);
             if by != shifts.last().map_or(0, |shift| shift.by) {
                 shifts.push(LineShift { from: piece.old.end + 1, by });
             }
@@ -251,5 +253,7 @@ mod tests {
         let (_, map) =
             edited("a\nb\nc\nd\ne\n", &[(0..2, "1\n2\n3\n"), (4..5, "C"), (6..8, ""), (10..10, "f\n")]);
         assert_eq!(map.shifts(), [LineShift { from: 2, by: 2 }, LineShift { from: 5, by: 1 }]);
+        let (_, map) = edited("a\nb\nc\nd\n", &[(2..4, ""), (4..4, "B\n")]);
+        assert_eq!(map.shifts(), [], "the two are one place");
     }
 }

@@ -14,6 +14,9 @@ use super::region::Region;
 use super::version::Version;
 use lockgate_error::{Code, Error, EvidenceLine, NextCall};
 
+/// The byte order mark.
+const MARK: char = '\u{feff}';
+
 /// The splices that turn one version of a file into the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
@@ -42,7 +45,11 @@ impl Buffer {
                 return Err(Error::new(Code::Internal, message));
             }
             let text = with_line_ends(self, change);
-            let bytes = self.encode(&text, self.lines().line_at(change.span.start))?;
+            // At the start the text may repeat the mark of the file, which is not part of the view.
+            let may_repeat_mark =
+                change.span.start == 0 && self.has_byte_order_mark() && !self.view().starts_with(MARK);
+            let text = text.strip_prefix(MARK).filter(|_| may_repeat_mark).unwrap_or(&text);
+            let bytes = self.encode(text, self.lines().line_at(change.span.start))?;
             splices.push(Splice { span: self.byte_span(change.span.clone()), bytes });
         }
         Plan::new(self, splices)
@@ -283,6 +290,21 @@ mod tests {
                 let read = before.with_bytes(plan.splice(before.bytes())).unwrap();
                 proptest::prop_assert_eq!(format!("{spliced:?}"), format!("{read:?}"));
             }
+        }
+    }
+
+    #[test]
+    fn the_mark_of_the_file_is_not_doubled() {
+        for (bytes, span, expected) in [
+            ("\u{feff}a\n", 0..1, "\u{feff}b\n"),
+            ("\u{feff}a\n", 0..0, "\u{feff}ba\n"),
+            // The controls: elsewhere, and where the file has none, it is a character of the text.
+            ("\u{feff}a\n", 1..1, "\u{feff}a\u{feff}b\n"),
+            ("a\n", 0..1, "\u{feff}b\n"),
+        ] {
+            let buffer = read(bytes.as_bytes());
+            let plan = buffer.plan(vec![change(span, "\u{feff}b")]).unwrap();
+            assert_eq!(buffer.apply(&plan).unwrap().bytes(), expected.as_bytes(), "{bytes:?}");
         }
     }
 

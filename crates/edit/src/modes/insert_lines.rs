@@ -45,6 +45,8 @@ fn check_bounds(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<
         LineEditNames::Lists => error.field(field),
         LineEditNames::Instruction => error.named_field(field),
     };
+    let is_empty = buffer.lines().count() == 0;
+    let error = if is_empty { error.hint("the file is empty: its only place is line 1") } else { error };
     Err(error.with_next_if(NextCall::read_end(last - 1)))
 }
 

@@ -4,6 +4,7 @@ use crate::planned::{PlannedEdit, PlannedEnd, SearchMatches};
 use lockgate_error::{Code, Error, EvidenceLine};
 use lockgate_matching::MatchInfo;
 use lockgate_text::{Buffer, Plan};
+use std::cmp::Reverse;
 
 /// The maximum number of matched lines that a report lists.
 const MAX_MATCH_LINES: usize = 20;
@@ -55,7 +56,7 @@ fn join(mut parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEdit, Err
         replacements: sum(|part| part.matches.replacements),
         total: sum(|part| part.matches.total),
         lines,
-        info: infos.min_by_key(|info: &MatchInfo| info.score),
+        info: infos.max_by_key(|info: &MatchInfo| (info.level, Reverse(info.score))),
     };
     let [notes, warnings] = [
         parts.iter().flat_map(|part| part.notes.clone()).collect(),

@@ -44,7 +44,8 @@ impl BlockFields {
     pub fn into_edit(self) -> Result<Edit, Error> {
         if self.search.trim().is_empty() {
             let message = "the text to look for is blank, so it would match everywhere";
-            return Err(Error::new(Code::InvalidInput, message).field("search"));
+            let hint = "quote the lines to change; a new or an empty file gets its whole text as `content`";
+            return Err(Error::new(Code::InvalidInput, message).field("search").hint(hint));
         }
         let tolerance =
             self.tolerance.map_or(Ok(MatchTolerance::Wrapping), |likeness| self.parse_tolerance(likeness))?;

@@ -269,6 +269,35 @@ impl<'t> SourceCode<'t> {
         indents.is_empty() || IndentMap::explaining(&indents, &[]).is_some()
     }
 
+    /// Returns true if the match begins and ends where the quote does. A quote of whole lines is no part of a statement: its
+    /// edges are line ends, or places in a list or between statements where a formatter has joined lines.
+    pub(super) fn has_same_edges(&self, quote: &Tokens<'_>, one: &CodeMatch) -> bool {
+        let token = |index: Option<usize>| index.map(|index| self.file.text(index)).unwrap_or_default();
+        // Those of the head of a loop separate no statements.
+        let ends_statement = |at: usize| {
+            self.file.text(at) == ";"
+                && token(self.openers.get(at).copied().flatten()) != "("
+                && self.parent(at).is_none_or(|parent| !parent.kind.starts_with("for_"))
+        };
+        let head = quote.token(0).and_then(|first| quote.text.get(..first.span.start)).unwrap_or_default();
+        let before = token(one.first.checked_sub(1));
+        let begins = head.is_empty()
+            || self.file.indent(one.first).is_some()
+            || matches!(before, "(" | "[" | "{" | "}" | ",")
+            || one.first.checked_sub(1).is_some_and(ends_statement);
+        let last = quote.len().checked_sub(1).and_then(|last| quote.token(last));
+        let tail = last.and_then(|last| quote.text.get(last.span.end..)).unwrap_or_default();
+        let next = one.last + 1;
+        let ends = !tail.contains('\n')
+            || next >= self.file.len()
+            || self.file.breaks_before(next)
+            || self.additions.get(next) == Some(&FormatterAddition::Comma)
+            || matches!(self.file.text(next), ")" | "]" | "}")
+            || self.file.text(one.last) == ","
+            || ends_statement(one.last);
+        begins && ends
+    }
+
     /// Returns the blanks before each entry of the list around a token, if each is on a line of its own. Braces without a
     /// comma hold no list.
     pub(super) fn entry_gap(&self, at: usize) -> Option<&'t str> {

@@ -41,8 +41,9 @@ pub(super) fn find(matcher: &mut Matcher<'_>) -> Option<Located> {
         return None;
     }
     let code = SourceCode::parse(language, path, range.view, rules, syntax)?;
-    let found =
+    let mut found =
         if has_words { code.matches(&quote, range.window(), &mut matcher.steps)? } else { Vec::new() };
+    found.retain(|one| code.has_same_edges(&quote, one));
     let line = |found: &CodeMatch| range.text.line_at(found.span(&code).start);
     match found.as_slice() {
         [] => {

@@ -62,6 +62,28 @@ fn a_call_that_a_formatter_wrapped_is_found_and_stays_wrapped() {
 }
 
 #[test]
+fn whole_lines_are_no_part_of_a_statement() {
+    for (language, file, quote) in [
+        ("python", "def f(a, b, tax):\n    total = compute(a, b) + tax\n", "    total = compute(a, b)\n"),
+        ("typescript", "function f() {\n  total = compute(a, b) - tax;\n}\n", "  total = compute(a, b)\n"),
+        ("typescript", "function f() {\n  return !isValid(user, token);\n}\n", "  isValid(user, token);\n"),
+        ("go", "func f() {\n\tfor i = start; i < compute(a, b); i++ {\n\t}\n}\n", "\ti < compute(a, b);\n"),
+    ] {
+        assert_eq!(edited(language, file, quote, "x = 1\n"), Err("not found".into()), "{file}");
+    }
+    // The controls: where a formatter joins lines, and a part of a line as a part of it.
+    for (language, file, quote) in [
+        ("typescript", "f([first(a, b), second(c, d)]);\n", "  second( c, d )\n"),
+        ("typescript", "f([first(a, b), second(c, d)]);\n", "  first( a, b ),\n"),
+        ("c", "void f() { first(a, b); second(c, d); }\n", "  first( a, b );\n"),
+        ("typescript", "x = compute(a, b) + tax;\n", "compute( a, b )"),
+    ] {
+        let edit = quote.replace("d )", "e )").replace("b )", "e )");
+        assert!(edited(language, file, quote, &edit).is_ok(), "{file}");
+    }
+}
+
+#[test]
 fn parentheses_of_a_formatter_are_not_quoted() {
     let file = "total = (\n    first_value + second_value\n)\nprint(total)\n";
     let quote = "total = first_value + second_value\n";

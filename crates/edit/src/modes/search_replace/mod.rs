@@ -63,6 +63,7 @@ fn plan_matches(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> R
     let window = Window::new(search, buffer, context)?;
     match (&search.needle, search.occurrences) {
         (Needle::Regex { pattern: pattern_text, flags }, _) => {
+            let pattern_text = &pattern_text.replace("\r\n", "\n");
             let pattern = Pattern::compile(pattern_text, *flags).map_err(|error| {
                 missing::text_error(pattern_error(error), pattern_text, &search.replace, &window)
             })?;
