@@ -120,7 +120,7 @@ fn journal_size(fixture: &Fixture, dir: &Path) {
         let place = fixture.file_place(&format!("file-{}", number % 200));
         let edit = Instant::now();
         fixture.publish(&place, texts.get(number * 31 % 1000).unwrap(), true);
-        fixture.journal.tidy(BOUNDS).unwrap();
+        fixture.journal.tidy(&place, BOUNDS).unwrap();
         slowest = slowest.max(edit.elapsed());
         most = most.max(if number % 100 == 0 { size_of(&dir.join("state")) } else { 0 });
     }

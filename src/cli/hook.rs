@@ -140,6 +140,9 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
         let decision = HookDecision::Forbid(text);
         return answer::reply(&event, Guarded { decision, problem: None, cline: ClineAnswer::Cancel });
     }
+    if let Some(root) = args.root.as_deref().filter(|root| !root.is_dir()) {
+        return failed(&shared.lock(), &format!("there is no folder {}", sanitize(&root.to_string_lossy())));
+    }
     let session = ProjectRoot::around(&folder);
     let projects = projects(args.root.as_deref(), &session, &folder, &event);
     if projects.is_empty() {

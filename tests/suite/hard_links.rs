@@ -151,3 +151,29 @@ fn a_link_with_a_protected_name_of_mixed_case_protects_its_target() {
         assert_eq!(refused.code(), "PROTECTED", "{}: {}", link.display(), refused.text);
     }
 }
+
+#[test]
+fn two_paths_of_one_file_are_no_two_files() {
+    let root = tempfile::tempdir().unwrap();
+    let text = |name: &str| fs::read_to_string(root.path().join(name)).unwrap();
+    fs::write(root.path().join("a.txt"), "one\ntwo\n").unwrap();
+    fs::hard_link(root.path().join("a.txt"), root.path().join("b.txt")).unwrap();
+    let edits = json!({ "edits": [
+        { "path": "a.txt", "search": "one", "replace": "1" },
+        { "path": "b.txt", "search": "two", "replace": "2" },
+    ] });
+    let call = |policy: &str| {
+        fs::write(root.path().join("quality.yaml"), policy).unwrap();
+        server(&[root.path()]).call("edit_files", &edits)
+    };
+    let refused = call("hard_links: in_place\n");
+    assert!(
+        refused.text.contains("INVALID_INPUT") && refused.text.contains("the same file"),
+        "{}",
+        refused.text
+    );
+    assert_eq!(text("a.txt"), "one\ntwo\n");
+    let split = call("hard_links: split\n");
+    assert!(!split.is_error, "{}", split.text);
+    assert_eq!((text("a.txt").as_str(), text("b.txt").as_str()), ("1\ntwo\n", "one\n2\n"));
+}

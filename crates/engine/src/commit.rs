@@ -7,11 +7,12 @@ use super::batch::{Batch, RestoredMetadata};
 use super::decide::Decision;
 use super::plan::FileDraft;
 use super::report::Report;
+use super::resolve::ResolvedTarget;
 use super::services::Services;
 use lockgate_checks::{Outcome, Verdict};
 use lockgate_edit::Edit;
 use lockgate_error::{Code, Disk, Error};
-use lockgate_policy::{HardLinks, Publishing};
+use lockgate_policy::{HardLinks, Policy, Publishing};
 use lockgate_store::{Content, JournalRecord, PublishedBatch, RetentionLimits, Write, WriteOutcome};
 use lockgate_text::Buffer;
 
@@ -84,19 +85,31 @@ fn keep_texts(services: &Services, drafts: &[FileDraft<'_>]) {
 }
 
 /// Applies the journal's limits in the background, if the edit left something to prune in the history of entities.
-pub(super) fn tidy_rows(services: &Arc<Services>, reports: &[Report], limits: Option<RetentionLimits>) {
-    let has_written = reports.iter().any(|report| report.edit_id.is_some());
-    let (Some(limits), true) = (limits, has_written && services.store.rows.is_due()) else { return };
+pub(super) fn tidy_rows(services: &Arc<Services>, reports: &[Report]) {
+    if !has_written(reports) || !services.store.rows.is_due() {
+        return;
+    }
     let services = Arc::clone(services);
-    tokio::task::spawn_blocking(move || warn_untidy(services.store.rows.tidy(limits)));
+    tokio::task::spawn_blocking(move || {
+        let policy = services.policy_at_top();
+        warn_untidy(policy.and_then(|policy| services.store.rows.tidy(limits(&policy))));
+    });
 }
 
-/// Does the same for the journal of files. The journal has a thread of its own for the work.
-pub(super) fn tidy_journal(services: &Services, reports: &[Report], limits: Option<RetentionLimits>) {
-    let mut written_reports = reports.iter().filter(|report| report.edit_id.is_some());
-    if let (Some(limits), true) = (limits, written_reports.any(|report| report.target.entity.is_none())) {
-        warn_untidy(services.store.journal.tidy(limits));
+/// Does the same for the journal of the files' root. The journal has a thread of its own for the work.
+pub(super) fn tidy_journal(services: &Services, targets: &[ResolvedTarget], reports: &[Report]) {
+    let file = targets.iter().find_map(|target| target.place.file().zip(Some(&target.rules)));
+    if let Some((file, rules)) = file.filter(|_| has_written(reports)) {
+        warn_untidy(services.store.journal.tidy(file, limits(rules)));
     }
+}
+
+fn has_written(reports: &[Report]) -> bool {
+    reports.iter().any(|report| report.edit_id.is_some())
+}
+
+fn limits(policy: &Policy) -> RetentionLimits {
+    RetentionLimits { size: policy.limits.journal, age: policy.limits.journal_age }
 }
 
 fn warn_untidy(result: Result<(), Error>) {

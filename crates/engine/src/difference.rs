@@ -14,6 +14,12 @@ pub(super) fn line_map(from: &Buffer, to: &Buffer) -> Result<LineMap, Error> {
     Ok(plan.line_map(from, to))
 }
 
+/// Returns the diff that removes the file at this path.
+pub(super) fn removal(path: &str, before: &Buffer) -> String {
+    let after = Buffer::default();
+    diff::removal(path, before, &after).render(MAX_DIFF).0
+}
+
 /// Returns the diff between two versions of the file at this path.
 pub(super) fn difference(path: &str, from: Option<&Buffer>, to: &Buffer) -> String {
     let map = from.map(|from| line_map(from, to)).transpose().ok().flatten().unwrap_or_default();

@@ -12,7 +12,7 @@ use super::services::Services;
 use lockgate_edit::request::{self, Entity, Expect, Mode, Request};
 use lockgate_edit::{Edit, EditPart, MissingExpect};
 use lockgate_error::{Code, Error, NextCall};
-use lockgate_policy::{Guard, Interactive, Policy, Runnable};
+use lockgate_policy::{Guard, HardLinks, Interactive, Policy, Runnable};
 use lockgate_store::{DocumentPath, EntryKind, PlannedFile};
 use lockgate_text::Version;
 
@@ -202,6 +202,33 @@ fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy, count: us
         }
         (Some(_), Guard::Optional) | (None, _) => Ok(()),
     }
+}
+
+/// Rejects a call that would write two texts into one file, because two of its paths are hard links to the file and the
+/// policy says `hard_links: in_place`.
+pub(super) fn check_same_files(batch: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Error> {
+    let in_place = |draft: &&FileDraft<'_>| {
+        draft.drafted.is_changed && draft.target.rules.publishing.hard_links == HardLinks::InPlace
+    };
+    let written: Vec<_> = drafts.iter().enumerate().filter(|(_, draft)| in_place(draft)).collect();
+    for (index, (at, draft)) in written.iter().enumerate() {
+        let Some(snapshot) = &draft.current.snapshot else { continue };
+        let is_same = |other: &FileDraft<'_>| {
+            other.current.snapshot.as_ref().is_some_and(|other| snapshot.is_same_file(other))
+        };
+        let before = written.iter().take(index).find(|(_, other)| is_same(other));
+        if let Some((first, other)) = before {
+            let (first, at) = (batch.entry(*first), batch.entry(*at));
+            let (path, same) = (draft.target.place.shown(), other.target.place.shown());
+            let message = format!(
+                "edits[{at}] edits {path}, which is the same file as {same} of edits[{first}] (a hard link), and the policy \
+                 says `hard_links: in_place`"
+            );
+            let error = Error::new(Code::InvalidInput, message).with_entry(at).field("path");
+            return Err(error.hint("send both edits for one of the paths"));
+        }
+    }
+    Ok(())
 }
 
 /// Rejects a call that would turn a folder into a git folder, even if it only verifies.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::difference::difference;
+use super::difference::{difference, removal};
 use super::read::ReadRequest;
 use super::resolve::resolve_for_read;
 use super::services::Services;
@@ -85,10 +85,11 @@ impl Services {
             Some(before) => Some(text(before)?),
             None => None,
         };
-        let after = match changed.after {
-            Some(after) => text(after)?,
-            None => Buffer::read(Vec::new(), Hints::default()).ok()?,
-        };
-        Some(difference(place.in_root(), before.as_ref(), &after))
+        let path = place.in_root();
+        match (before, changed.after) {
+            (before, Some(after)) => Some(difference(path, before.as_ref(), &text(after)?)),
+            (Some(before), None) => Some(removal(path, &before)),
+            (None, None) => None,
+        }
     }
 }

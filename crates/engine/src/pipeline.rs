@@ -25,7 +25,6 @@ use super::{confirm, guards, judge, mismatch, rebase, repeated};
 use lockgate_checks::Watch;
 use lockgate_edit::request::Request;
 use lockgate_error::Error;
-use lockgate_store::RetentionLimits;
 
 /// Carries out all requests of a call, or none.
 ///
@@ -63,16 +62,13 @@ fn attempt(
     }
     locks.retain(&targets);
     let texts = load::load(services, batch, &mut targets)?;
-    let retention = targets.last().map(|target| RetentionLimits {
-        size: target.rules.limits.journal,
-        age: target.rules.limits.journal_age,
-    });
     if repeated::is_repeated(batch, &targets, &texts) {
         let reports = repeated::reports(services, &targets, texts)?;
-        return Ok(Outcome::Done { reports, retention });
+        return Ok(Outcome::Done(reports));
     }
     let mut drafts = drafts(services, batch, &targets, texts)?;
     guards::check_git_folders(services, batch, &drafts)?;
+    guards::check_same_files(batch, &drafts)?;
     judge::judge(services, batch, &mut drafts, watch)?;
     mismatch::check_types(services, batch, &drafts, watch)?;
     confirm::confirm(batch, &drafts)?;
@@ -90,7 +86,9 @@ fn attempt(
         file.notes.push(format!("other lockgate processes were not kept out while this was written: {why}"));
     }
     drop(locks);
-    Ok(Outcome::Done { reports: report::report(services, batch, drafts, published), retention })
+    let reports = report::report(services, batch, drafts, published);
+    commit::tidy_journal(services, &targets, &reports);
+    Ok(Outcome::Done(reports))
 }
 
 /// Builds the drafts of all requests.

@@ -1,11 +1,12 @@
 //! Parsed policies, with all that each extends, cached by their texts.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use dashmap::DashMap;
 
 use lockgate_error::Error;
-use lockgate_policy::{Extends, Policy, PolicyOrigin, PolicySource};
+use lockgate_policy::{Extends, Limits, Policy, PolicyOrigin, PolicySource};
 use lockgate_store::{FileLocation, Files, PolicyText};
 use lockgate_text::Version;
 
@@ -20,14 +21,39 @@ type PolicyKey = (String, Version);
 pub struct PolicyCache {
     extends: DashMap<PolicyKey, Extends>,
     policies: DashMap<Vec<PolicyKey>, Arc<Policy>>,
+    /// Policies below the top of a root, with the journal's limits from the top.
+    below_top: DashMap<(Vec<PolicyKey>, u64, Duration), Arc<Policy>>,
 }
 
 impl PolicyCache {
     /// Returns the policy of a place: that of the nearest policy file, or the built-in default.
     ///
+    /// A root has one journal, so the journal's limits are those of the policy at the top of the root. While that one is
+    /// invalid, nothing limits the journal.
+    ///
     /// Errors: `POLICY_INVALID`, also for an error in an extended policy.
     pub fn policy(&self, files: &Files, place: &FileLocation) -> Result<Arc<Policy>, Error> {
-        self.policy_of(files, files.policy_text(place)?)
+        let nearest = files.policy_text(place)?;
+        let is_at_top = nearest.as_ref().is_none_or(|text| text.folder.is_empty());
+        let (keys, texts) = self.read_extended(files, nearest)?;
+        let policy = self.built(keys.clone(), &texts)?;
+        if is_at_top {
+            return Ok(policy);
+        }
+        let top = files.policy_of_root(place).and_then(|text| self.policy_of(files, text));
+        let (journal, journal_age) =
+            top.map_or((u64::MAX, Duration::MAX), |top| (top.limits.journal, top.limits.journal_age));
+        if (policy.limits.journal, policy.limits.journal_age) == (journal, journal_age) {
+            return Ok(policy);
+        }
+        let key = (keys, journal, journal_age);
+        if let Some(policy) = self.below_top.get(&key) {
+            return Ok(Arc::clone(&policy));
+        }
+        let limits = Limits { journal, journal_age, ..policy.limits };
+        let policy = Arc::new(policy.with_limits(limits));
+        cache(&self.below_top, key, &policy);
+        Ok(policy)
     }
 
     /// Returns the policy of a place whose nearest policy file has this text; without one, the built-in
@@ -35,6 +61,16 @@ impl PolicyCache {
     ///
     /// Errors: those of [`PolicyCache::policy`].
     pub fn policy_of(&self, files: &Files, nearest: Option<PolicyText>) -> Result<Arc<Policy>, Error> {
+        let (keys, texts) = self.read_extended(files, nearest)?;
+        self.built(keys, &texts)
+    }
+
+    /// Returns a policy file and those that it extends, the nearest first.
+    fn read_extended(
+        &self,
+        files: &Files,
+        nearest: Option<PolicyText>,
+    ) -> Result<(Vec<PolicyKey>, Vec<PolicyText>), Error> {
         let (mut texts, mut keys, mut next) = (Vec::new(), Vec::new(), nearest);
         while let Some(text) = next {
             let key = (text.name.clone(), Version::hash(text.text.as_bytes()));
@@ -45,6 +81,11 @@ impl PolicyCache {
             texts.push(text);
             keys.push(key);
         }
+        Ok((keys, texts))
+    }
+
+    /// Builds the policy that consists of these files.
+    fn built(&self, keys: Vec<PolicyKey>, texts: &[PolicyText]) -> Result<Arc<Policy>, Error> {
         if let Some(policy) = self.policies.get(&keys) {
             return Ok(Arc::clone(&policy));
         }

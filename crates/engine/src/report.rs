@@ -303,15 +303,14 @@ fn notes(
         draft.target.last.as_ref().and_then(|last| outside_notes(last, draft.target, &draft.current));
     let lost = match place.disabled_reason(&services.store) {
         Some(why) => Some(format!("this edit cannot be undone: {why}")),
-        None if !draft.target.is_journaled => Some(
-            "this edit cannot be undone: the policy's `never_journal` keeps its texts out of the journal"
-                .to_owned(),
-        ),
-        // The journal of entities keeps the last edits for some time, whatever its limit is.
+        None if draft.target.is_journaled => None,
         None if place.row().is_none() && draft.target.rules.limits.journal == 0 => Some(
             "this edit cannot be undone: `limits.journal: 0` of the policy turns the journal off".to_owned(),
         ),
-        None => None,
+        None => Some(
+            "this edit cannot be undone: the policy's `never_journal` keeps its texts out of the journal"
+                .to_owned(),
+        ),
     };
     let lost = lost.filter(|_| published.is_some() && batch.kind == EntryKind::Edit);
     let occasion = place.occasion().filter(|_| published.is_some());

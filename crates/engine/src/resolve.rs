@@ -106,7 +106,10 @@ pub(super) fn resolve_target(
 
 fn with_rules(services: &Services, place: DocumentPath) -> Result<ResolvedTarget, Error> {
     let rules = services.rules_of(&place)?;
-    let is_journaled = rules.journals(place.in_root());
+    let is_journaled = match &place {
+        DocumentPath::File(_) => rules.journals(place.in_root()),
+        DocumentPath::Row(_) => rules.journals_entity(place.in_root()),
+    };
     let restored = RestoredMetadata::default();
     Ok(ResolvedTarget { place, rules, is_journaled, last: None, initial_text: None, restored })
 }

@@ -13,7 +13,7 @@ use super::{commit, load};
 use lockgate_checks::Watch;
 use lockgate_edit::request::{Expect, Request};
 use lockgate_error::{Code, Error};
-use lockgate_store::{EntryKind, LockKey, LockWaits, Recovery, RetentionLimits, RowLocation};
+use lockgate_store::{EntryKind, LockKey, LockWaits, Recovery, RowLocation};
 use lockgate_text::Buffer;
 
 /// The number of attempts of a call, whose paths can change while it waits for their locks.
@@ -46,11 +46,7 @@ impl Attempt {
 
 /// The result of an attempt.
 pub(super) enum Outcome {
-    Done {
-        reports: Vec<Report>,
-        /// The size and age that the journal may reach.
-        retention: Option<RetentionLimits>,
-    },
+    Done(Vec<Report>),
     /// These locks must be taken first.
     Busy {
         keys: Vec<LockKey>,
@@ -82,16 +78,13 @@ pub(super) async fn run(
         let (call, call_watch) = (Arc::clone(&batch), Arc::clone(&watch));
         let work = move |services: &Services| {
             let outcome = attempt_twice(services, &call, &mut attempt, &call_watch, attempt_once)?;
-            if let Outcome::Done { reports, retention } = &outcome {
-                commit::tidy_journal(services, reports, *retention);
-            }
             Ok((outcome, attempt))
         };
         let outcome;
         (outcome, attempt) = services.off_reactor(work).await?;
         match outcome {
-            Outcome::Done { reports, retention } => {
-                commit::tidy_rows(services, &reports, retention);
+            Outcome::Done(reports) => {
+                commit::tidy_rows(services, &reports);
                 return Ok(reports);
             }
             Outcome::Busy { keys, waits } => {

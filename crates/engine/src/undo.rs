@@ -294,8 +294,13 @@ impl Services {
             format!(", or undo the next older edit, {} of {path}, by its `edit_id`", older.id)
         });
         let hint = match error.since {
-            Some(_) => "edit the current file; `since`, or `lockgate show`, shows the earlier text",
-            None => "`lockgate show` shows the earlier text",
+            Some(_) => {
+                format!(
+                    "edit the current file; `since`, or `lockgate show {}`, shows the earlier text",
+                    entry.id
+                )
+            }
+            None => format!("`lockgate show {}` shows the earlier text", entry.id),
         };
         error = error.hint(format!("{hint}{}", older.unwrap_or_default()));
         error
@@ -337,11 +342,15 @@ impl Services {
         let text = if changed.kept { place.text(&self.store, &version.hex())? } else { None };
         text.ok_or_else(|| {
             let message = format!("the journal has no text of {} for edit {id}", changed.path);
-            let may_be_kept = || self.rules_of(&place).is_ok_and(|rules| rules.journals(place.in_root()));
+            let rules = self.rules_of(&place).ok();
+            let may_be_kept = || rules.as_ref().is_some_and(|rules| rules.journals(place.in_root()));
+            let is_off = || rules.as_ref().is_some_and(|rules| rules.limits.journal == 0);
             let why = if changed.kept {
                 "it is beyond the journal's limits"
             } else if changed.has_unknown_before() && may_be_kept() {
                 "no hook recorded the text before the edit"
+            } else if is_off() {
+                "`limits.journal: 0` of the policy turns the journal off"
             } else {
                 "the policy's `never_journal` keeps it out"
             };
@@ -478,7 +487,8 @@ mod tests {
             "edit {edit} of a.txt cannot be undone: version {version} was expected, but there is no file: a.txt"
         );
         assert_eq!((error.code, error.message), (Code::EditConflict, expected));
-        assert_eq!(error.hint.as_deref(), Some("`lockgate show` shows the earlier text"));
+        let hint = format!("`lockgate show {edit}` shows the earlier text");
+        assert_eq!(error.hint, Some(hint.into()));
     }
 
     #[tokio::test]

@@ -79,6 +79,7 @@ impl Host {
 
     /// Returns the host of this name.
     pub fn from_name(name: &str) -> Option<Host> {
+        let name = if name == "claude" { "claude-code" } else { name };
         Host::ALL.into_iter().find(|host| host.name() == name)
     }
 

@@ -375,6 +375,14 @@ mod tests {
     const TEXT: &str = "*** Begin Patch\n*** Add File: new/a.txt\n+one\n+\n*** Update File: b.py\n*** Move to: c.py\n@@ def f():\n     x\n-    y\n+    z\n@@\n last\n+end\n*** End of File\n*** Delete File: d\n*** End Patch";
 
     #[test]
+    fn a_move_to_the_same_path_is_no_move() {
+        for (to, expected) in [("a", None), ("./a", None), ("b", Some("b"))] {
+            let text = format!("*** Begin Patch\n*** Update File: a\n*** Move to: {to}\n x\n*** End Patch");
+            assert_eq!(Patch::parse(&text).unwrap().files[0].change.move_to(), expected);
+        }
+    }
+
+    #[test]
     fn a_patch_is_read_and_written_again() {
         let patch = Patch::parse(TEXT).unwrap();
         assert_eq!(patch.files.len(), 3);

@@ -47,6 +47,7 @@ const RELATED: &[&[&str]] = &[
     &["search", "find", "pattern", "old_string", "search_context", "old_str", "old_text"],
     &["replace", "replacement", "new_string", "new_content", "new_str", "new_text"],
     &["pattern", "text"],
+    &["code_block", "code", "new_code", "content", "new_content", "new_string", "replacement"],
     &["search_flags", "ignore_case", "case_insensitive", "case_sensitive"],
 ];
 

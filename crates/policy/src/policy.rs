@@ -114,6 +114,12 @@ impl Policy {
         }
     }
 
+    /// Returns the same policy with other limits.
+    #[must_use]
+    pub fn with_limits(&self, limits: Limits) -> Policy {
+        Policy { limits, ..self.clone() }
+    }
+
     /// Returns every entity type, the built-in ones first.
     pub fn entity_types(&self) -> impl Iterator<Item = &EntityType> {
         embedded_types().iter().chain(&self.definitions.entities)
@@ -131,6 +137,11 @@ impl Policy {
 
     /// True if the text of a file may be stored in the journal; `path` is relative to the root.
     pub fn journals(&self, path: &str) -> bool {
+        self.limits.journal > 0 && self.journals_entity(path)
+    }
+
+    /// True if the text of an entity may be stored in its history, which keeps the last edits whatever its limit is.
+    pub fn journals_entity(&self, path: &str) -> bool {
         !self.files.unjournalled.finds(path)
     }
 

@@ -224,6 +224,11 @@ impl Snapshot {
         if let Snapshot::File(snapshot) = self { Some(snapshot) } else { None }
     }
 
+    /// True if both are the same file, as in [`FileSnapshot::is_same_file`].
+    pub fn is_same_file(&self, other: &Snapshot) -> bool {
+        self.file().zip(other.file()).is_some_and(|(file, other)| file.is_same_file(other))
+    }
+
     /// Fails if publishing would fail because of hard links, as in [`FileSnapshot::check_names`].
     ///
     /// Errors: `PERMISSION_DENIED`, with a hint.

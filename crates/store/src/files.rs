@@ -132,6 +132,11 @@ impl Files {
         policy_file::nearest(&self.roots, &self.known_policies, place)
     }
 
+    /// Returns the policy file at the top of the path's root; errors as in [`Files::policy_text`].
+    pub fn policy_of_root(&self, place: &FileLocation) -> Result<Option<PolicyText>, Error> {
+        policy_file::at_top_of_root(&self.roots, &self.known_policies, place)
+    }
+
     /// Returns the next policy file above the folder of this one; errors as in [`Files::policy_text`].
     pub fn policy_above(&self, below: &PolicyText) -> Result<Option<PolicyText>, Error> {
         policy_file::above(&self.roots, below)

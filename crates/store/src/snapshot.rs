@@ -57,6 +57,11 @@ impl FileSnapshot {
         &self.bytes
     }
 
+    /// True if both are the same file, under one name or under several hard links.
+    pub fn is_same_file(&self, other: &FileSnapshot) -> bool {
+        self.names > 1 && self.identity == other.identity
+    }
+
     /// Takes the content out, so that it need not be copied; give it back for publishing with
     /// [`FileSnapshot::expected`].
     #[must_use]

@@ -14,8 +14,8 @@ use super::region::Region;
 use super::version::Version;
 use lockgate_error::{Code, Error, EvidenceLine, NextCall};
 
-/// The byte order mark.
-const MARK: char = '\u{feff}';
+/// The byte order mark, as a character.
+pub(super) const MARK: char = '\u{feff}';
 
 /// The splices that turn one version of a file into the next.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::buffer::{Buffer, fits};
 use super::change::{Change, Splice};
 use super::line_end::LineEnds;
 use super::lines::{self, Lines};
-use super::plan::Plan;
+use super::plan::{MARK, Plan};
 use lockgate_error::Error;
 
 impl Buffer {
@@ -18,7 +18,7 @@ impl Buffer {
     ///
     /// Errors: `NOT_ENCODABLE` for a character that the file's encoding cannot represent.
     pub fn rewrite(&self, content: &str) -> Result<Plan, Error> {
-        let marked = self.has_byte_order_mark().then(|| content.strip_prefix('\u{feff}')).flatten();
+        let marked = self.has_byte_order_mark().then(|| content.strip_prefix(MARK)).flatten();
         let content = marked.unwrap_or(content);
         fits(content.len())?;
         let text = self.text();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use clap::ArgAction;
 use clap::builder::RangedU64ValueParser;
@@ -80,14 +80,17 @@ fn log(args: LogArgs) -> Result<ExitCode, Error> {
     let target = path.map(Target::File);
     let opened = place.open_to_read();
     work(opened, |workspace, watch| async move {
-        let mut entries = edits(&workspace, target.clone(), number, since).await?;
+        let mut entries = edits(&workspace, target.clone(), number).await?;
+        let known = entries.iter().map(|entry| entry.id).collect();
+        if let Some(since) = since {
+            entries.retain(|entry| entry.at >= since);
+        }
         let truncated = (entries.len() > number).then_some(true);
         if format == OutputFormat::Json {
             let options =
                 ResponseOptions { limit: usize::MAX, forms: Forms::Json, ..ResponseOptions::default() };
             return paint::print_json_line(&answer::history(&entries, number, &options).json);
         }
-        let known = entries.iter().map(|entry| entry.id).collect();
         entries.truncate(number);
         if follow {
             return follow_edits(&workspace, target, entries, known, style, &watch).await;
@@ -98,19 +101,14 @@ fn log(args: LogArgs) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the edits since a moment, newest first: at most `number`, and one more if there are more.
+/// Returns the edits, newest first: at most `number`, and one more if there are more.
 async fn edits(
     workspace: &Arc<Workspace>,
     target: Option<Target>,
     number: usize,
-    since: Option<SystemTime>,
 ) -> Result<Vec<Entry>, Error> {
     let request = HistoryRequest { target, max_entries: number + 1 };
-    let mut entries = workspace.read(request, Watch::idle()).await?;
-    if let Some(since) = since {
-        entries.retain(|entry| entry.at >= since);
-    }
-    Ok(entries)
+    workspace.read(request, Watch::idle()).await
 }
 
 /// Returns the records of these edits, with their diffs if the style shows them.
@@ -161,7 +159,7 @@ async fn new_edits(
 ) -> Result<Vec<Entry>, Error> {
     let mut number = DEFAULT_NUMBER;
     loop {
-        let mut entries = edits(workspace, target.cloned(), number, None).await?;
+        let mut entries = edits(workspace, target.cloned(), number).await?;
         let newest_known = entries.iter().position(|entry| known.contains(&entry.id));
         if newest_known.is_some() || entries.len() <= number || number == MAX_NUMBER {
             entries.truncate(newest_known.unwrap_or(entries.len()));

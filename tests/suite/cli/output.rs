@@ -108,6 +108,37 @@ fn the_log_shows_as_much_as_it_is_asked_for() {
     assert!(shown.contains("\n-one\n+two\n"), "{shown}");
     let none = call(root.path(), &["show"]);
     assert!(none.exit == 2 && none.stderr.contains("there is no edit yet"), "{}", none.stderr);
+    assert_eq!(for_user(&user, root.path(), &["edit", "--path", "c.txt", "--content", "made\n"]).exit, 0);
+    assert_eq!(for_user(&user, root.path(), &["undo"]).exit, 0);
+    let removed = for_user(&user, root.path(), &["show"]).stdout;
+    assert!(removed.contains("\n--- a/c.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-made\n"), "{removed}");
+}
+
+/// The edits and the texts that remain in a journal of this limit, after an edit of a file in `sub`.
+fn kept_in_journal(at_top: &str, in_sub: &str) -> (usize, bool) {
+    let (user, root) = history();
+    std::fs::create_dir(root.path().join("sub")).unwrap();
+    let policy = |limits: &str| format!("limits: {{ {limits} }}\n");
+    std::fs::write(root.path().join("quality.yaml"), policy(at_top)).unwrap();
+    std::fs::write(root.path().join("sub/quality.yaml"), policy(in_sub)).unwrap();
+    let text = "Zm3#qW8 xK!p2 vRt_94 ~bN";
+    let edit = ["edit", "--path", "sub/new.txt", "--content", text];
+    assert_eq!(for_user(&user, root.path(), &edit).exit, 0);
+    let mut grep = Command::new("grep");
+    let has_text = grep.arg("-rqaF").arg(text).arg(user.path()).status().unwrap().success();
+    let log = for_user(&user, root.path(), &["log", "--json"]).stdout;
+    let log: serde_json::Value = serde_json::from_str(&log).unwrap();
+    (log["edits"].as_array().unwrap().len(), has_text)
+}
+
+#[test]
+fn the_policy_at_the_top_limits_the_journal() {
+    assert_eq!(kept_in_journal("file: 1MiB", "file: 1MiB"), (3, true), "the control");
+    assert_eq!(kept_in_journal("file: 1MiB", "journal: 0"), (3, true));
+    assert_eq!(kept_in_journal("journal_age: 30d", "journal_age: 1ms"), (3, true));
+    assert_eq!(kept_in_journal("journal: 0", "journal: 10MiB"), (0, false));
+    let (edits, _) = kept_in_journal("journal_age: 1ms", "journal_age: 30d");
+    assert!(edits <= 1, "{edits}");
 }
 
 #[test]
@@ -133,6 +164,7 @@ fn a_log_that_follows_shows_the_next_edit() {
     assert_eq!(for_user(&user, root.path(), &edit).exit, 0);
     let text = printed(2);
     assert!(text.lines().last().unwrap().ends_with(": b.txt +2 -1"), "{text}");
+    assert_eq!(text.lines().count(), 2, "{text}");
     rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT)
         .unwrap();
     assert!(child.wait().is_ok());

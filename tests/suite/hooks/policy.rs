@@ -226,6 +226,17 @@ fn a_project_cannot_configure_its_own_hook_to_pass() {
 }
 
 #[test]
+fn a_missing_root_is_named_and_the_edit_passes() {
+    let project = Project::new();
+    let outcome = project.call(&["hook", "--root", "missing"], &bad(&project, "1").to_string());
+    assert_eq!((outcome.exit, outcome.stdout.as_str()), (0, ""), "{outcome:?}");
+    assert!(outcome.stderr.contains("there is no folder missing"), "{outcome:?}");
+    // The control, by the name of the host that `init` has.
+    let outcome = project.call(&["hook", "claude", "--root", "."], &bad(&project, "2").to_string());
+    assert!(outcome.stdout.contains("deny"), "{outcome:?}");
+}
+
+#[test]
 fn the_host_may_be_named() {
     let project = Project::new();
     let payload = good(&project, "1").to_string();

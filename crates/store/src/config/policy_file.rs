@@ -70,13 +70,33 @@ pub(crate) fn nearest(
     known: &KnownPolicies,
     place: &FileLocation,
 ) -> Result<Option<PolicyText>, Error> {
+    first(roots, known, place, |_| true)
+}
+
+/// Does the same for the policy file at the top of the path's root.
+pub(crate) fn at_top_of_root(
+    roots: &[Root],
+    known: &KnownPolicies,
+    place: &FileLocation,
+) -> Result<Option<PolicyText>, Error> {
+    first(roots, known, place, str::is_empty)
+}
+
+/// Returns the policy file nearest to a path, of those in these folders.
+fn first(
+    roots: &[Root],
+    known: &KnownPolicies,
+    place: &FileLocation,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Option<PolicyText>, Error> {
     let Some(root) = roots.get(place.root) else { return Ok(None) };
     let is_plain = |folder: &str, name: &str| {
         let depth = folder.split('/').filter(|name| !name.is_empty()).count();
         POLICY_NAMES.first() == Some(&name)
             && place.configs.get(depth).is_some_and(|configs| configs.has_plain_policy())
     };
-    for (folder, names) in candidates_above(root, place, POLICY_NAMES) {
+    let candidates = candidates_above(root, place, POLICY_NAMES);
+    for (folder, names) in candidates.into_iter().filter(|(folder, _)| is_wanted(folder)) {
         for name in names {
             let in_root = join(folder, name);
             if !is_plain(folder, name) {

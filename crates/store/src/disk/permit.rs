@@ -135,8 +135,8 @@ pub(crate) fn write_method(names: usize, publishing: Publishing, path: &str) -> 
 /// The error for a file with more than one name.
 pub(crate) fn hard_linked(path: &str, names: usize) -> Error {
     denied(path, &format!("has {names} names (hard links), and a write would change only this one")).hint(
-        "ask a person to break the link (copy the file over itself), or to set in the policy how to treat such files: \
-         `hard_links: split` or `in_place`",
+        "ask a person to give the name a file of its own (copy the file, and move the copy over the name), or to set in \
+         the policy how to treat such files: `hard_links: split` or `in_place`",
     )
 }
 

@@ -200,17 +200,14 @@ impl Journal {
         }
     }
 
-    /// Prunes the oldest entries until the journals are within their limits; call it after each edit.
+    /// Prunes the oldest entries until the journal of a path's root is within its limits; call it after each edit.
     ///
     /// The cost is a look at the files' sizes: a background thread does the rest.
     ///
     /// Errors: the reason why the last run failed.
-    pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
-        if self.journals.iter().any(|journal| journal.is_untidy(bounds)) {
-            self.worker.tidy(bounds)
-        } else {
-            Ok(())
-        }
+    pub fn tidy(&self, of: &FileLocation, bounds: RetentionLimits) -> Result<(), Error> {
+        let is_untidy = root_journal::find(&self.journals, of)?.is_untidy(bounds);
+        if is_untidy { self.worker.tidy(of.root, bounds) } else { Ok(()) }
     }
 
     fn newest(&self, filter: EditFilter, of: &FileLocation) -> Result<Option<Entry>, Error> {

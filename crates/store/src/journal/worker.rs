@@ -24,7 +24,7 @@ const WAIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 enum JournalJob {
     Keep { journal: usize, text: Arc<Buffer> },
-    Tidy(RetentionLimits),
+    Tidy { journal: usize, bounds: RetentionLimits },
     Notify(SyncSender<()>),
 }
 
@@ -60,11 +60,13 @@ impl Worker {
         }
     }
 
-    /// Queues the pruning of the journals, unless it is in progress.
+    /// Queues the pruning of the journal with this index, unless one is being pruned.
     ///
     /// Errors: the reason why the last run failed.
-    pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
-        if !self.shared.is_tidying.swap(true, Ordering::Relaxed) && !self.enqueue(JournalJob::Tidy(bounds)) {
+    pub fn tidy(&self, journal: usize, bounds: RetentionLimits) -> Result<(), Error> {
+        if !self.shared.is_tidying.swap(true, Ordering::Relaxed)
+            && !self.enqueue(JournalJob::Tidy { journal, bounds })
+        {
             self.shared.is_tidying.store(false, Ordering::Relaxed);
         }
         let error = self.shared.last_error.lock().take();
@@ -117,9 +119,9 @@ fn work(journals: &[RootJournal], shared: &WorkerShared, jobs: &Receiver<Journal
                     .map(|journal| journal.with_database(|database| database.keep(content)));
                 shared.waiting.fetch_sub(text.bytes().len(), Ordering::Relaxed);
             }
-            JournalJob::Tidy(bounds) => {
-                let error = journals.iter().filter_map(|journal| journal.tidy(bounds).err()).last();
-                *shared.last_error.lock() = error;
+            JournalJob::Tidy { journal, bounds } => {
+                let result = journals.get(journal).map_or(Ok(()), |journal| journal.tidy(bounds));
+                *shared.last_error.lock() = result.err();
                 shared.is_tidying.store(false, Ordering::Relaxed);
             }
             JournalJob::Notify(sender) => drop(sender.send(())),

@@ -11,7 +11,7 @@ use super::connection::LOG_KEPT;
 use super::database::Database;
 use super::error::DatabaseError;
 use crate::history::RetentionLimits;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::{HashMap, HashSet};
 
 /// The number of edits, texts or freed pages per transaction.
@@ -29,13 +29,23 @@ impl Database {
 
     /// True if a cleanup may be needed; this check is cheap.
     pub fn is_untidy(&self, bounds: RetentionLimits) -> bool {
-        self.is_due() || self.log_length() > LOG_KEPT || self.length() > size_limit(bounds)
+        self.is_due()
+            || self.log_length() > log_limit(bounds)
+            || self.length() > size_limit(bounds)
+            || self.is_oldest_before(oldest_time(bounds)).unwrap_or(true)
+    }
+
+    /// True if the oldest edit was begun before this time.
+    fn is_oldest_before(&self, time: i64) -> Result<bool, DatabaseError> {
+        let oldest = "SELECT at < ? FROM edits WHERE settled = 1 ORDER BY number LIMIT 1";
+        self.read(|reader| reader.prepare_cached(oldest)?.query_row([time], |row| row.get(0)).optional())
+            .map(|is_before| is_before == Some(true))
     }
 
     /// Removes what exceeds the age and size limits, and checkpoints the log.
     pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), DatabaseError> {
         self.clear_due();
-        let oldest = now().saturating_sub(i64::try_from(bounds.age.as_millis()).unwrap_or(i64::MAX));
+        let oldest = oldest_time(bounds);
         self.forget_before(oldest)?;
         let size = size_limit(bounds);
         if self.used_bytes()? > size {
@@ -43,7 +53,7 @@ impl Database {
         }
         self.forget_read(oldest, size / READ_SHARE.1 * READ_SHARE.0)?;
         self.release_pages()?;
-        self.checkpoint()
+        self.checkpoint(log_limit(bounds))
     }
 
     /// Removes the edits begun before this time.
@@ -162,18 +172,18 @@ impl Database {
     /// Removals are written to the log, too; this keeps the log from growing larger than what they
     /// free.
     fn shorten_log(&self) -> Result<(), DatabaseError> {
-        if self.log_length() > LOG_KEPT { self.checkpoint() } else { Ok(()) }
+        if self.log_length() > LOG_KEPT { self.checkpoint(LOG_KEPT) } else { Ok(()) }
     }
 
-    /// Checkpoints the log into the database, so that it restarts and stays short.
-    fn checkpoint(&self) -> Result<(), DatabaseError> {
-        if self.log_length() <= LOG_KEPT / 4 {
+    /// Checkpoints the log into the database, so that it restarts and is not much longer than this.
+    fn checkpoint(&self, limit: u64) -> Result<(), DatabaseError> {
+        if self.log_length() <= limit / 4 {
             return Ok(());
         }
         // This runs concurrently with writers. The next writer restarts the log unless new pages were
         // added meanwhile.
         self.checkpoint_with("PASSIVE")?;
-        if self.log_length() > 2 * LOG_KEPT {
+        if self.log_length() > 2 * limit {
             // Continuous writers leave no gap, so this makes them wait briefly.
             self.checkpoint_with("TRUNCATE")?;
         }
@@ -190,6 +200,16 @@ impl Database {
 /// during a checkpoint.
 fn size_limit(bounds: RetentionLimits) -> u64 {
     bounds.size.saturating_sub((3 * LOG_KEPT).min(bounds.size / 2))
+}
+
+/// The usual length of the log: less for a small size limit, and nothing for a journal that is off.
+fn log_limit(bounds: RetentionLimits) -> u64 {
+    LOG_KEPT.min(bounds.size / 4)
+}
+
+/// The time before which edits are too old.
+fn oldest_time(bounds: RetentionLimits) -> i64 {
+    now().saturating_sub(i64::try_from(bounds.age.as_millis()).unwrap_or(i64::MAX))
 }
 
 fn one(reader: &Connection, sql: &str) -> rusqlite::Result<i64> {

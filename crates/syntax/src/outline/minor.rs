@@ -3,7 +3,7 @@
 //! Invariant: they do not affect the other symbols, except that a statement with several declarations belongs to none
 //! of them.
 
-use super::name::{NamedNode, children, declared, named, plain, scoped, text};
+use super::name::{NamedNode, children, declared, declared_text, named, plain, scoped};
 use crate::Node;
 
 /// The maximum number of names from one node, and the maximum depth of patterns.
@@ -39,8 +39,11 @@ impl MinorNames {
                 let nodes = by_field(node, "declarator").filter_map(|declarator| {
                     declarator.child_by_field_name("name").or_else(|| declared(declarator))
                 });
-                let nodes = nodes.filter(|node| node.kind().ends_with("identifier"));
-                found.extend(nodes.filter_map(|node| named(&scoped(text(node, view)?), node)));
+                let nodes = nodes.filter(|node| {
+                    node.kind().ends_with("identifier")
+                        || matches!(node.kind(), "destructor_name" | "operator_name" | "operator_cast")
+                });
+                found.extend(nodes.filter_map(|node| named(&scoped(declared_text(node, view)?), node)));
             }
         }
         // A name `_` marks an unused value.

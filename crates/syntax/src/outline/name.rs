@@ -56,7 +56,8 @@ impl NameRule {
             | NameRule::Child(_)
             | NameRule::Key
             | NameRule::Id => plain(at, view)?,
-            NameRule::Scoped(_) | NameRule::WithBody(_) | NameRule::Declarator => scoped(text(at, view)?),
+            NameRule::Scoped(_) | NameRule::WithBody(_) => scoped(text(at, view)?),
+            NameRule::Declarator => scoped(declared_text(at, view)?),
             NameRule::Receiver => receiver_name(node, view)?,
         };
         named(&name, at)
@@ -165,6 +166,18 @@ pub(super) fn declared(declarator: Node<'_>) -> Option<Node<'_>> {
         }
     }
     None
+}
+
+/// Returns the text of a declared name: that of a conversion, such as `operator bool`, without its parameters.
+pub(super) fn declared_text<'v>(node: Node<'_>, view: &'v str) -> Option<&'v str> {
+    let mut last = node;
+    for _ in 0..MAX_DECLARATORS {
+        let Some(name) = last.child_by_field_name("name") else { break };
+        last = name;
+    }
+    let parameters = last.child_by_field_name("declarator").filter(|_| last.kind() == "operator_cast");
+    let end = parameters.map_or(node.end_byte(), |parameters| parameters.start_byte());
+    text(node, view)?.get(..end.saturating_sub(node.start_byte()))
 }
 
 fn id<'t>(node: Node<'t>, view: &str) -> Option<Node<'t>> {

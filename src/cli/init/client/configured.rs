@@ -104,7 +104,14 @@ fn in_file(file: &Path, format: HookFormat) -> Vec<(HookStart, u64)> {
         }
         (format, _) => {
             let Some(event) = format.first_event() else { return Vec::new() };
-            read(file).and_then(|text| parse(&text)).map(|value| in_json(&value, event)).unwrap_or_default()
+            let Some(text) = read(file) else { return Vec::new() };
+            match parse(&text) {
+                Some(value) => in_json(&value, event),
+                None if text.contains("lockgate") => {
+                    vec![(HookStart::Other("the file is not valid JSON".to_owned()), NO_TIMEOUT)]
+                }
+                None => Vec::new(),
+            }
         }
     }
 }
@@ -184,5 +191,21 @@ mod tests {
         {
             assert_eq!(in_json(&none, "E"), []);
         }
+    }
+
+    #[test]
+    fn a_broken_file_that_names_lockgate_is_a_hook_that_may_not_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("hooks.json");
+        let format = Client::Claude.kind().hooks;
+        let found = |text: &str| {
+            std::fs::write(&file, text).unwrap();
+            in_file(&file, format).into_iter().map(|(start, _)| start).collect::<Vec<_>>()
+        };
+        let text = r#"{"hooks": {"PreToolUse": [{"hooks": [{"command": "lockgate hook"}]}]}}"#;
+        assert_eq!(found(text), [HookStart::Known], "the control");
+        let broken = HookStart::Other("the file is not valid JSON".to_owned());
+        assert_eq!(found(&text.replace("]}]}}", "]}")), [broken]);
+        assert_eq!(found("{"), []);
     }
 }

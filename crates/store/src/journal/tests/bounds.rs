@@ -38,7 +38,7 @@ fn the_files_stay_within_the_bound_and_the_newest_edits_are_there() {
     let mut last = None;
     for number in 0..edits {
         last = Some(fixture.edit(&a, &text(number), &text(number + 1)));
-        fixture.journal.tidy(bounds).unwrap();
+        fixture.journal.tidy(&a, bounds).unwrap();
         if number % 500 == 0 {
             fixture.journal.worker.wait();
         }

@@ -20,7 +20,11 @@ fn a_file_of_another_program_gets_tables_only_by_a_migration() {
         matches!(&error, EntityStoreError::Unusable(reason) if reason.contains("another program")),
         "{error:?}"
     );
+    // Byte 18 of the file is 2 in the WAL mode, and 1 otherwise.
+    let is_wal = || std::fs::read(&file).unwrap()[18] == 2;
+    assert!(!is_wal());
     database.migrate().unwrap();
+    assert!(is_wal());
     assert_eq!(database.owner_of_app(&Tenant::Global, "a"), Ok(None), "the control");
 }
 

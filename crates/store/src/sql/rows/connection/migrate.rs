@@ -40,9 +40,12 @@ pub(super) fn ensure(
     connection: &mut dyn SqlConnection,
     dialect: SqlDialect,
 ) -> Result<(), EntityStoreError> {
-    check_settings(connection, dialect)?;
-    if version(connection, dialect)? < VERSION {
+    let is_old = version(connection, dialect)? < VERSION;
+    if is_old {
         check_owner(connection, dialect)?;
+    }
+    check_settings(connection, dialect)?;
+    if is_old {
         run(connection, dialect)?;
         if !create_search_index(connection, dialect)? {
             tracing::warn!(
@@ -71,11 +74,12 @@ pub(super) fn journal(connection: &mut dyn SqlConnection) -> Result<u16, EntityS
     u16::try_from(name).map_err(|_| EntityStoreError::Unusable("its journal name is invalid".to_owned()))
 }
 
-/// Rejects a database that cannot store all texts; warns about one without access control.
+/// Rejects a database that cannot store all texts; warns about one without access control. A file of SQLite gets the WAL
+/// mode, which stays in the file.
 fn check_settings(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Result<(), EntityStoreError> {
     match dialect {
         SqlDialect::Sqlite => {
-            let mode: String = one(connection, sql("PRAGMA journal_mode"))?.get(0)?;
+            let mode: String = one(connection, sql("PRAGMA journal_mode = WAL"))?.get(0)?;
             if mode != "wal" {
                 return Err(EntityStoreError::Unusable(format!(
                     "its file system does not support SQLite's WAL mode, only {mode}"

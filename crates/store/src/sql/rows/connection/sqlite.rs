@@ -27,7 +27,7 @@ impl SqliteConnection {
         connection.busy_timeout(LOCK_TIMEOUT)?;
         connection.set_prepared_statement_cache_capacity(MAX_PREPARED);
         connection.execute_batch(&format!(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
+            "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
              PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;
              PRAGMA journal_size_limit = {LOG_KEPT};"
         ))?;
