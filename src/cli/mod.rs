@@ -138,10 +138,13 @@ pub fn run() -> ExitCode {
     let Cli { folders, output, command } = Cli::parse();
     let verbosity = output.apply();
     let result = enter(&folders).and_then(|()| run_command(command, verbosity));
-    result.unwrap_or_else(|error| {
+    let code = result.unwrap_or_else(|error| {
         paint::print_error(&render_error(&error));
         ExitCode::from(error.code.family().exit_code())
-    })
+    });
+    // A server that a signal stopped has done its work.
+    let interrupted = signals::exit_code().filter(|_| code != ExitCode::SUCCESS);
+    interrupted.map_or(code, ExitCode::from)
 }
 
 /// Makes each folder in turn the current one.

@@ -93,7 +93,7 @@ fn sources(use_context: &UseContext<'_>) -> HashMap<usize, String> {
                 sources
                     .extend(from.map(|from| (span.start, if is_own_crate { "" } else { from }.to_owned())));
             }
-            (TagRole::Import, _) => open.push(span.start),
+            (TagRole::Import | TagRole::Reexport, _) => open.push(span.start),
             _ => {}
         }
     }

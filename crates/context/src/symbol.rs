@@ -7,8 +7,8 @@ use super::indexed_symbol::{IndexedSymbol, owners};
 use super::near::{Distance, is_test};
 use super::symbol_group::{SymbolGroup, family};
 use super::tags::Tags;
-use lockgate_text::SymbolKind;
 use lockgate_text::nearest;
+use lockgate_text::{Outline, SymbolKind};
 
 /// The maximum number of suggestions for an unknown name, and of names compared with it.
 const PROPOSED: usize = 3;
@@ -36,6 +36,16 @@ pub(super) fn definitions<'i>(
         path == folded || path == name.trim() || path.ends_with(&format!(".{folded}"))
     });
     let mut found = if whole.is_empty() { in_module(index, folded) } else { whole };
+    if let (true, Some((name, number))) = (found.is_empty(), Outline::numbered(name)) {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        found = definitions(index, name, near_path);
+        found.retain(|found| {
+            let count = counts.entry(found.path).or_default();
+            *count += 1;
+            *count == number.get()
+        });
+        return found;
+    }
     let order = |found: &IndexedSymbol<'_>| {
         let is_part = found.definition.around.is_some() && !folded.contains('.');
         let kind = found.definition.kind;

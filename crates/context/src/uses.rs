@@ -48,6 +48,10 @@ pub(super) fn uses(use_context: &UseContext<'_>) -> Uses {
             TagRole::Member => use_context.member(&imports, span, name),
             TagRole::Path => path(use_context, span, name),
             TagRole::Import => vec![format!("+{name}<{}", imports.source(span.start))],
+            TagRole::Reexport => {
+                let module = imports.source(span.start).rsplit('.').next().unwrap_or_default();
+                vec![format!("{module}.{name}")]
+            }
             TagRole::Quoted => quoted(name),
             TagRole::Local | TagRole::Outer if around.is_free(&scopes, name) => vec![name.to_owned()],
             TagRole::Local

@@ -33,7 +33,7 @@ const OLDER_EDITS: usize = 20;
 const TARGET_FIELDS: [&str; 4] = ["path", "entity_type", "app_id", "organization_id"];
 
 /// The next step if there is no such edit.
-const HISTORY_HINT: &str = "list the edits in the journal";
+const HISTORY_HINT: &str = "list the edits in the journal; `lockgate log` prints them";
 
 /// An entry with the direction in which to apply it: undo or redo.
 struct Reversal {

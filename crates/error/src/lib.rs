@@ -83,10 +83,10 @@ codes! {
         "send the call again with the code as `code_block`";
     FileNotFound "FILE_NOT_FOUND" Target
         "There is no file at this path, or no such entity, app or organisation within reach."
-        "correct the path, or create the file with safe_edit_file's `content`";
+        "correct the path, or create the file by sending its text as `content`";
     FileExists "FILE_EXISTS" Target
         "The file to be created already exists."
-        "edit it, or replace it with safe_edit_file's `content`";
+        "edit it, or replace it by sending its text as `content`";
     NotAFile "NOT_A_FILE" Target
         "The path names a directory, a device or something else that holds no text."
         "name a regular file";

@@ -109,6 +109,12 @@ impl Outline {
         Some(if spans.len() == 1 { path.to_owned() } else { format!("{path}[{}]", at + 1) })
     }
 
+    /// Returns the path and the number of a selector such as `package[2]`; `None` for one without a number.
+    pub fn numbered(selector: &str) -> Option<(&str, NonZeroUsize)> {
+        let (name, number) = selector.trim().strip_suffix(']')?.rsplit_once('[')?;
+        Some((name, number.parse().ok()?))
+    }
+
     fn symbol_around(&self, offset: usize) -> Option<&OutlineEntry> {
         let before = self.symbols.partition_point(|symbol| symbol.extent.start <= offset);
         let mut around = before.checked_sub(1);
@@ -143,7 +149,7 @@ impl Outline {
     /// Returns the symbols that [`Outline::spans`] finds, each with its index.
     fn find(&self, name: &str) -> Vec<(usize, &OutlineEntry)> {
         let found = self.find_path(name);
-        match numbered(name).filter(|_| found.is_empty()) {
+        match Outline::numbered(name).filter(|_| found.is_empty()) {
             None => found,
             Some((name, number)) => {
                 let found = self.find_path(name);
@@ -222,12 +228,6 @@ impl Outline {
     fn path(&self, symbol: &OutlineEntry) -> &str {
         self.paths.get(symbol.path.clone()).unwrap_or_default()
     }
-}
-
-/// Returns the parts of a name such as `package[2]`.
-fn numbered(name: &str) -> Option<(&str, NonZeroUsize)> {
-    let (name, number) = name.trim().strip_suffix(']')?.rsplit_once('[')?;
-    Some((name, number.parse().ok()?))
 }
 
 /// Returns a name with `.` as the only separator of its parts.

@@ -15,7 +15,7 @@ mod sarif;
 mod text;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
@@ -83,6 +83,11 @@ enum Format {
 /// Runs the check and prints the results.
 pub(super) fn run(args: CheckArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
     let CheckArgs { roots, trust, paths, base, requests, format, statistics, sarif } = args;
+    if sarif.as_deref() == Some(Path::new("-")) {
+        return Err(Error::new(Code::InvalidInput, "`-` is no file")
+            .field("--sarif")
+            .hint("name a file; `--format sarif` prints the log to standard output"));
+    }
     let paths_given = !paths.is_empty();
     let (paths, unreadable) = match texts(&roots, paths) {
         Ok(both) => both,

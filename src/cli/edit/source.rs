@@ -12,6 +12,10 @@ use lockgate_edit::request::Mode;
 use lockgate_error::{Code, Error};
 use lockgate_hosts::patch::Patch;
 
+/// What a text that is no patch should be.
+const PATCH_HINT: &str = "write the patch in the format of `apply_patch`, from `*** Begin Patch` to `*** End Patch`; \
+                          `git apply` applies a unified diff";
+
 /// The request, as JSON or as flags.
 #[derive(Debug, clap::Args)]
 pub(super) struct RequestSource {
@@ -36,8 +40,8 @@ impl RequestSource {
     pub(super) fn patch(&self) -> Result<Option<(Patch, Mode)>, Error> {
         let Some(source) = &self.patch else { return Ok(None) };
         let text = read_text(source, "--patch")?;
-        let patch =
-            Patch::parse(&text).map_err(|reason| Error::new(Code::InvalidInput, reason).field("--patch"))?;
+        let patch = Patch::parse(&text)
+            .map_err(|reason| Error::new(Code::InvalidInput, reason).field("--patch").hint(PATCH_HINT))?;
         let patch = patch.with_joined_updates().map_err(|error| error.field("--patch"))?;
         let mode =
             self.mode.as_deref().and_then(|name| Mode::ALL.into_iter().find(|mode| mode.name() == name));

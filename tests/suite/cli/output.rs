@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use super::{BROKEN, PYTHON, call, call_with, project, text};
@@ -165,8 +166,7 @@ fn a_log_that_follows_shows_the_next_edit() {
     let text = printed(2);
     assert!(text.lines().last().unwrap().ends_with(": b.txt +2 -1"), "{text}");
     assert_eq!(text.lines().count(), 2, "{text}");
-    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT)
-        .unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert!(child.wait().is_ok());
 }
 
@@ -203,13 +203,48 @@ fn long_output_goes_through_the_pager_of_a_terminal() {
     );
 }
 
+/// A policy with a gate that needs this time, in seconds, and finds nothing.
+fn slow_gate(seconds: &str) -> String {
+    format!(
+        "quality_gates: {{ python: [{{ tool: slow-gate }}] }}\ndefine:\n  slow-gate:\n    about: Finds nothing.\n    \
+         languages: ['*']\n    kind: command\n    input: stdin\n    command: [sh, -c, 'sleep {seconds}; cat > /dev/null']\n    \
+         output: {{ jsonl: {{ line: line, message: message }} }}\n    timeout: 100s\n"
+    )
+}
+
+#[test]
+fn a_command_that_a_signal_stops_ends_with_its_number() {
+    let (user, root) = (tempfile::tempdir().unwrap(), project());
+    std::fs::write(root.path().join("quality.yaml"), slow_gate("90")).unwrap();
+    let edit = ["edit", "--path", "app.py", "--search", "items", "--replace", "parts", "--trust"];
+    for (arguments, signal) in [(&edit[..], Signal::INT), (&["check", "--trust", "app.py"][..], Signal::TERM)]
+    {
+        let mut command = lockgate(user.path());
+        command.args(arguments).current_dir(root.path()).stdin(Stdio::null());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // The signal counts from the time at which it is handled, and a gate is started later than that.
+        let task = format!("/proc/{}/task", child.id());
+        let has_started_gate = || {
+            std::fs::read_dir(&task).unwrap().flatten().any(|thread| {
+                std::fs::read_to_string(thread.path().join("children"))
+                    .is_ok_and(|children| !children.is_empty())
+            })
+        };
+        let began = Instant::now();
+        while !has_started_gate() {
+            assert!(began.elapsed() < Duration::from_secs(60), "{arguments:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(128 + signal.as_raw()), "{arguments:?}");
+    }
+    assert_eq!(text(root.path()), PYTHON);
+}
+
 #[test]
 fn a_terminal_says_which_gate_is_waited_for() {
     let (user, root) = (tempfile::tempdir().unwrap(), project());
-    let policy = "quality_gates: { python: [{ tool: slow-gate }] }\ndefine:\n  slow-gate:\n    about: Finds nothing.\n    \
-                  languages: ['*']\n    kind: command\n    input: stdin\n    command: [sh, -c, 'sleep 1.2; cat > /dev/null']\n    \
-                  output: { jsonl: { line: line, message: message } }\n    timeout: 30s\n";
-    std::fs::write(root.path().join("quality.yaml"), policy).unwrap();
+    std::fs::write(root.path().join("quality.yaml"), slow_gate("1.2")).unwrap();
     let edit = "edit --path app.py --search items --replace parts --trust";
     let seen = on_a_terminal(&user, root.path(), edit, &[]);
     assert!(seen.contains("slow-gate"), "{seen:?}");

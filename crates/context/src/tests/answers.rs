@@ -83,6 +83,18 @@ fn a_name_may_be_given_in_every_way() {
 }
 
 #[test]
+fn a_number_selects_one_of_several_symbols_of_a_path() {
+    let text = "class A {\n  void f() {}\n  void f(int a) {}\n}\n";
+    let world = World::new(&[("A.java", text), ("B.java", "class A {\n  void f() {}\n}\n")]);
+    let places = |name: &str| at(world.symbol(name).definitions.as_ref().unwrap());
+    assert_eq!(places("A.f").len(), 3, "the control");
+    assert_eq!(places("A.f[2]"), ["A.java:3 A.f"]);
+    assert_eq!(places("A.f[1]"), ["A.java:2 A.f", "B.java:2 A.f"]);
+    assert_eq!(places("A.f[3]"), Vec::<String>::new());
+    assert_eq!(places("A.f[0]"), Vec::<String>::new());
+}
+
+#[test]
 fn a_name_that_nothing_has_is_answered_with_those_like_it() {
     let world = project();
     let answer = world.symbol("Usre");

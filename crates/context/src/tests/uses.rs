@@ -6,6 +6,17 @@ use super::{World, used};
 type Case = (&'static [(&'static str, &'static str)], &'static str, &'static [&'static str]);
 
 const CASES: &[Case] = &[
+    // An export of another module's name uses the name.
+    (
+        &[
+            ("a.ts", "export function go() {}\n"),
+            ("b.ts", "export { go as run } from './a';\n"),
+            ("c.ts", "export { go } from './other';\n"),
+            ("index.ts", "export { go } from './a';\n"),
+        ],
+        "go",
+        &["b.ts:1", "index.ts:1"],
+    ),
     // A name bound inside a function does not refer to other symbols.
     (
         &[

@@ -10,7 +10,7 @@ use super::{LINE_BYTES, ReadRequest};
 use lockgate_checks::Watch;
 use lockgate_edit::request::{Entity, EntityKind, SearchScope};
 use lockgate_error::{Code, Error};
-use lockgate_store::{Clock, EntityFilter, FileLocation, Hidden, RowListed};
+use lockgate_store::{Clock, EntityFilter, FileLocation, Hidden, RowListed, SearchTarget};
 use lockgate_text::Version;
 
 /// The time limit of a list; the answer has what was found until then.
@@ -94,16 +94,23 @@ impl ReadRequest for ListRequest {
         let entries = found.files.iter().map(listed).collect();
         let mut notes = skipped_notes(&found.skipped, bounds.largest, EntityKind::FILE);
         if found.files.is_empty() && !found.is_cut {
-            notes.extend(services.missing_prefix(&self.prefix, &clock));
+            notes.extend(services.empty_list_note(&self.prefix, &clock));
         }
         Ok(Entries { scope: SearchScope::Files, entries, truncated: found.is_cut, notes })
     }
 }
 
 impl Services {
-    /// Returns the note on a prefix with which no path begins, unless a folder or a file is called so.
-    fn missing_prefix(&self, prefix: &str, clock: &Clock<'_>) -> Option<String> {
-        let error = self.store.files.search_target(Some(prefix)).err()?;
+    /// Returns the note on a list without files: what is left out, or that no path begins with the prefix.
+    fn empty_list_note(&self, prefix: &str, clock: &Clock<'_>) -> Option<String> {
+        let error = match self.store.files.search_target(Some(prefix)) {
+            _ if prefix.is_empty() => return None,
+            Ok(SearchTarget::File(_)) => {
+                return Some(format!("{prefix} exists, but hidden and ignored files are not listed"));
+            }
+            Ok(SearchTarget::Roots(_)) => return None,
+            Err(error) => error,
+        };
         let folder = self.nearest_folder(prefix, clock).filter(|_| error.code == Code::FileNotFound)?;
         let nearest = match folder.as_str() {
             "" => "the root".to_owned(),

@@ -536,7 +536,8 @@ impl DiffExcerpt {
                     }
                     whole => whole,
                 };
-                let lines = lines(diff).filter(|_| !shown.is_empty()).map(|(lines, _)| lines);
+                // Changed lines may fit where a hunk does not, because its context is long.
+                let lines = lines(diff).map(|(lines, _)| lines);
                 (shown, lines.unwrap_or_default(), cut)
             }
             (DiffSource::Edit(_), DiffDisplay::Omitted, _) | (DiffSource::None, ..) => {

@@ -13,6 +13,7 @@
 (export_specifier name: (identifier) @provided.name !alias)
 (export_specifier alias: [(identifier) @provided.name (string (string_fragment) @provided.name)])
 (export_statement !source (export_clause (export_specifier name: (identifier) @exported.name !alias)))
+(export_statement (export_clause (export_specifier name: (identifier) @reference.reexport)) source: (string))
 (export_statement value: (identifier) @exported.name)
 (export_statement "*" @export.all)
 (namespace_export [(identifier) @provided.name (string (string_fragment) @provided.name)])

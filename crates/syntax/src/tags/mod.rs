@@ -39,6 +39,8 @@ pub enum TagRole {
     Path,
     /// An import of the name.
     Import,
+    /// An export of the name of another module, which does not bind the name in the text.
+    Reexport,
     /// An import of a module, or a part of its path.
     Module,
     /// An alias for an import.
@@ -75,6 +77,7 @@ impl TagRole {
             "reference.member" => TagRole::Member,
             "reference.path" => TagRole::Path,
             "reference.import" => TagRole::Import,
+            "reference.reexport" => TagRole::Reexport,
             "import.module" => TagRole::Module,
             "import.alias" => TagRole::Alias,
             "import.glob" => TagRole::Glob,
@@ -258,8 +261,14 @@ mod tests {
                 (TagRole::Exported, "g"),
             ]
         );
-        for role in [(TagRole::Name, "a"), (TagRole::Member, "e"), (TagRole::Name, "f"), (TagRole::Name, "g")]
-        {
+        let kept = [
+            (TagRole::Name, "a"),
+            (TagRole::Reexport, "d"),
+            (TagRole::Member, "e"),
+            (TagRole::Name, "f"),
+            (TagRole::Name, "g"),
+        ];
+        for role in kept {
             assert!(seen.contains(&role), "{role:?}");
         }
     }
