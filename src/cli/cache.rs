@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::output_format::OutputFormat;
 use super::paint::{self, DONE, FAINT, LABEL, REJECTED, WARNING, labelled, visible};
 use super::roots::current_folder;
+use super::verbosity::Verbosity;
 use lockgate_engine::{Cached, Caches, ProjectRoot};
 use lockgate_error::{Code, Error, ErrorFamily};
 use lockgate_text::escape_name;
@@ -55,13 +56,14 @@ const LIMITS_HELP: &str = "The caches of a workspace take at most 10 GiB, and al
                       this command lists them, lockgate removes the excess, least recently used first.";
 
 /// Lists the caches or runs the subcommand.
-pub(super) fn run(args: CacheArgs) -> Result<ExitCode, Error> {
+pub(super) fn run(args: CacheArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
     let caches = Caches::for_user();
     let (result, format) = match args.command {
         None => (show(&caches, args.output.format), args.output.format),
         Some(CacheCommand::Clear { workspace, all, output }) => {
             let root = if all { Ok(None) } else { root(workspace.as_deref()).map(Some) };
-            (root.and_then(|root| clear(&caches, root.as_deref(), output.format)), output.format)
+            let cleared = root.and_then(|root| clear(&caches, root.as_deref(), output.format, verbosity));
+            (cleared, output.format)
         }
     };
     result.or_else(|error| format.print_error(error))
@@ -110,7 +112,12 @@ fn show(caches: &Caches, format: OutputFormat) -> Result<ExitCode, Error> {
 }
 
 /// Removes the caches of the workspaces in a folder, or all.
-fn clear(caches: &Caches, folder: Option<&Path>, format: OutputFormat) -> Result<ExitCode, Error> {
+fn clear(
+    caches: &Caches,
+    folder: Option<&Path>,
+    format: OutputFormat,
+    verbosity: Verbosity,
+) -> Result<ExitCode, Error> {
     let mut selected = caches.list()?;
     selected.retain(|cached| match folder {
         Some(folder) => cached.root.as_ref().is_some_and(|root| root.starts_with(folder)),
@@ -137,7 +144,8 @@ fn clear(caches: &Caches, folder: Option<&Path>, format: OutputFormat) -> Result
         paint::print_json(&output)?;
     } else {
         let mut text = String::new();
-        for cached in &removed {
+        let is_quiet = verbosity == Verbosity::Quiet;
+        for cached in removed.iter().filter(|_| !is_quiet) {
             text += &labelled(DONE, "removed", format!("{}  {}", name(cached), bytes(cached.size)));
         }
         for cached in &in_use {
@@ -148,7 +156,7 @@ fn clear(caches: &Caches, folder: Option<&Path>, format: OutputFormat) -> Result
             let message = format!("{}: {}", error.code.name(), visible(&error.message));
             text += &labelled(REJECTED, "failed", format!("{}: {message}", name(cached)));
         }
-        if text.is_empty() {
+        if text.is_empty() && !is_quiet {
             let suffix = folder.map(|folder| format!(" for {}", escape_name(&folder.display().to_string())));
             let suffix = suffix.unwrap_or_default();
             text = labelled(DONE, "removed", format!("nothing: gates have no caches{suffix}"));

@@ -8,22 +8,28 @@ use super::outcome::CommandOutcome;
 use super::paint;
 use lockgate_mcp::answer::ResponseOptions;
 
+/// The next step without a terminal.
+const NO_TERMINAL: &str = "leave the file alone, or have a person run the command in a terminal, which asks; standard input \
+                           and standard error must be the terminal, so give texts in files, not with `-`";
+
 /// Runs an operation that may write. If the policy requires a confirmation and a terminal is available, asks and runs
-/// the operation again with the confirmed text.
+/// the operation again with the confirmed text. The error without a terminal says that one is needed.
 pub(super) fn with_confirmation(
     action: impl Fn(Option<String>) -> (CommandOutcome, ResponseOptions),
 ) -> (CommandOutcome, ResponseOptions) {
     let (outcome, options) = action(None);
     match outcome.confirmation() {
+        Some(_) if !has_terminal() => (outcome.map_error(|error| error.hint(NO_TERMINAL)), options),
         Some(question) if ask_person(&question.text) => action(Some(question.id.clone())),
         Some(_) | None => (outcome, options),
     }
 }
 
+fn has_terminal() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
 fn ask_person(question: &str) -> bool {
-    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        return false;
-    }
     paint::print_error(&format!("{}\nWrite it? [y/N] ", paint::visible(question)));
     let mut line = String::new();
     io::stdin().read_line(&mut line).is_ok() && line.trim_start().starts_with(['y', 'Y'])

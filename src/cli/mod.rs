@@ -138,13 +138,10 @@ pub fn run() -> ExitCode {
     let Cli { folders, output, command } = Cli::parse();
     let verbosity = output.apply();
     let result = enter(&folders).and_then(|()| run_command(command, verbosity));
-    let code = result.unwrap_or_else(|error| {
+    result.unwrap_or_else(|error| {
         paint::print_error(&render_error(&error));
         ExitCode::from(error.code.family().exit_code())
-    });
-    // A server that a signal stopped has done its work.
-    let interrupted = signals::exit_code().filter(|_| code != ExitCode::SUCCESS);
-    interrupted.map_or(code, ExitCode::from)
+    })
 }
 
 /// Makes each folder in turn the current one.
@@ -170,13 +167,13 @@ fn run_command(command: Command, verbosity: Verbosity) -> Result<ExitCode, Error
         Command::Show(args) => history::show::run(args),
         Command::Undo(args) => history::undo::run(args, Direction::Undo, verbosity),
         Command::Redo(args) => history::undo::run(args, Direction::Redo, verbosity),
-        Command::Trust(args) => trust::run(args),
+        Command::Trust(args) => trust::run(args, verbosity),
         Command::Hook(args) => hook::run(args),
-        Command::Gates(args) => gates::run(args),
-        Command::Cache(args) => cache::run(args),
-        Command::Init(args) => init::run(args),
+        Command::Gates(args) => gates::run(args, verbosity),
+        Command::Cache(args) => cache::run(args, verbosity),
+        Command::Init(args) => init::run(args, verbosity),
         Command::Demo(args) => demo::run(args),
-        Command::Store(args) => store::run(args),
+        Command::Store(args) => store::run(args, verbosity),
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args, Cli::command()),
     }

@@ -26,6 +26,17 @@ impl CommandOutcome {
         CommandOutcome::Single(Box::new(Err(error)))
     }
 
+    /// Changes the error, if the result is one.
+    pub(super) fn map_error(self, change: impl FnOnce(Error) -> Error) -> CommandOutcome {
+        match self {
+            CommandOutcome::Single(result) => CommandOutcome::Single(Box::new(result.map_err(change))),
+            CommandOutcome::Batch(result, paths) => CommandOutcome::Batch(result.map_err(change), paths),
+            CommandOutcome::Reverted(result, reverted) => {
+                CommandOutcome::Reverted(result.map_err(change), reverted)
+            }
+        }
+    }
+
     /// Prints the answer as JSON or text and returns the exit code.
     ///
     /// Errors: `IO_FAILED` when standard output fails and nothing was written. An edit that was written is not reported as

@@ -3,21 +3,11 @@
 //! Invariant: the first signal requests an orderly end; the second one exits the process at once.
 
 use std::io;
-use std::sync::atomic::{AtomicU8, Ordering};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use lockgate_error::{Code, Error};
-
-/// The number of the first signal; 0 before it.
-static RECEIVED: AtomicU8 = AtomicU8::new(0);
-
-/// Returns the exit code of a process that the first signal ended, as shells report it; `None` without a signal.
-pub(super) fn exit_code() -> Option<u8> {
-    let number = RECEIVED.load(Ordering::Relaxed);
-    (number > 0).then(|| 128 + number)
-}
 
 /// Returns a token that the first signal cancels. Needs a running tokio runtime.
 ///
@@ -28,10 +18,10 @@ pub(super) fn stop_token() -> Result<CancellationToken, Error> {
     let stop = CancellationToken::new();
     let token = stop.clone();
     tokio::spawn(async move {
-        RECEIVED.store(signals.next().await, Ordering::Relaxed);
+        signals.next().await;
         token.cancel();
         let number = signals.next().await;
-        std::process::exit(128 + i32::from(number));
+        std::process::exit(128 + number);
     });
     Ok(stop)
 }
@@ -53,7 +43,7 @@ impl Signals {
     }
 
     /// Waits for the next signal and returns its number.
-    async fn next(&mut self) -> u8 {
+    async fn next(&mut self) -> i32 {
         tokio::select! {
             _ = self.interrupt.recv() => 2,
             _ = self.terminate.recv() => 15,

@@ -26,8 +26,7 @@ fn errors() -> String {
          Its `hint` names the next call.\n\
          The command line ends with the exit code of the family.\n\
          It ends with 0 when the edit was written, verified or left nothing to change.\n\
-         It ends with 2 and no code when it cannot read its arguments.\n\
-         A command that a signal stops before its work is done ends with 128 and the number of the signal: 130 after Ctrl-C.\n",
+         It ends with 2 and no code when it cannot read its arguments.\n",
     );
     let mut family = None;
     for code in Code::ALL {

@@ -184,8 +184,10 @@ impl<'a> AnswerParts<'a, '_> {
         if found.is_empty() {
             self.note("no symbol matches these words; search_content searches all text".to_owned());
         }
-        let (shown, _) = self.symbols(&found, usize::MAX, usize::MAX);
-        self.context.truncated |= shown.len() < found.len();
+        let (shown, _) = self.symbols(&found, query::MAX_SYMBOLS, usize::MAX);
+        if shown.len() < found.len() {
+            self.note_omission(format!("{} of {} symbols are shown", shown.len(), found.len()));
+        }
         self.context.found = Some(shown);
     }
 

@@ -10,8 +10,14 @@ use lockgate_text::{SymbolKind, common_prefix};
 
 /// The maximum number of words in a query that count.
 const MAX_WORDS: usize = 16;
-/// The maximum number of returned symbols.
-const MOST: usize = 500;
+/// The maximum number of symbols shown for a query.
+pub(super) const MAX_SYMBOLS: usize = 500;
+/// The score of a symbol whose whole name is in the query.
+const EXACT_NAME: u64 = 400;
+/// The score if that name is as short as an article: it is found, and comes after what matches a word.
+const EXACT_SHORT_NAME: u64 = 1;
+/// The maximum length of such a name, in bytes.
+const SHORT: usize = 2;
 
 /// Returns the symbols that match the words of a query, most relevant first.
 pub(super) fn matches<'i>(index: &'i Index, query: &str, near_path: Option<&str>) -> Vec<IndexedSymbol<'i>> {
@@ -22,10 +28,11 @@ pub(super) fn matches<'i>(index: &'i Index, query: &str, near_path: Option<&str>
         }
     }
     let terms = QueryTerms::new(index, &wanted);
-    let exact_names: Vec<u32> = query
+    let exact_names: Vec<(u32, u64)> = query
         .split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$' | '-'))
-        .filter(|part| part.len() > 2)
-        .filter_map(|part| index.names.number(part))
+        .filter(|part| !part.is_empty())
+        .map(|part| (part, if part.len() > SHORT { EXACT_NAME } else { EXACT_SHORT_NAME }))
+        .filter_map(|(part, score)| Some((index.names.number(part)?, score)))
         .collect();
     let mut found: Vec<((usize, u64), IndexedSymbol<'i>)> = Vec::new();
     for (path, file) in &index.files {
@@ -46,7 +53,6 @@ pub(super) fn matches<'i>(index: &'i Index, query: &str, near_path: Option<&str>
         (Reverse(*matched), Reverse(*score), far, found.path, found.definition.location.line)
     };
     found.sort_by_cached_key(order);
-    found.truncate(MOST);
     found.into_iter().map(|(_, found)| found).collect()
 }
 
@@ -119,7 +125,7 @@ fn hit(name: &str, wanted: &[String]) -> (u8, u8) {
 /// before a repeated match of one.
 fn score(
     terms: &QueryTerms,
-    exact_names: &[u32],
+    exact_names: &[(u32, u64)],
     file: &IndexedFile,
     definition: &Definition,
     path_weight: u64,
@@ -135,9 +141,8 @@ fn score(
     let mut score: u64 = best.iter().sum();
     let matched: Vec<usize> =
         (0..).zip(&best).filter(|(_, score)| **score > 0).map(|(word, _)| word).collect();
-    if exact_names.contains(&definition.name) {
-        score += 400;
-    }
+    let exact = exact_names.iter().find(|(name, _)| *name == definition.name);
+    score += exact.map_or(0, |(_, score)| *score);
     if score == 0 {
         return (matched, 0);
     }

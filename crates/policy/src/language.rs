@@ -151,7 +151,11 @@ pub enum Languages {
 /// Reads the languages that a gate can judge.
 pub(super) fn parse_languages(node: &YamlNode) -> Result<Languages, PolicyError> {
     let mut only = Vec::new();
-    for item in node.list("`languages`")? {
+    let items = node.list("`languages`")?;
+    if items.is_empty() {
+        return Err(node.fault("`languages` is empty: name a language, or write `[\"*\"]` for every file"));
+    }
+    for item in items {
         match item.text("a language")? {
             "*" => return Ok(Languages::Every),
             name if language_named(name).is_some() => only.push(name.to_owned()),

@@ -54,12 +54,27 @@ impl YamlValue {
             YamlValue::Map(_) => "a map".to_owned(),
         }
     }
+
+    /// The value with the digits to write instead, if it is a whole number in another form, such as `1e6`.
+    pub(super) fn describe_number(&self) -> String {
+        let value = self.describe();
+        match self {
+            YamlValue::Number(number) => match number.strip_suffix(".0") {
+                Some(digits) if !digits.starts_with('-') => format!("{value}: write `{digits}`"),
+                Some(_) | None => value,
+            },
+            _ => value,
+        }
+    }
 }
 
 impl YamlNode {
     /// Compiles the text as a pattern in multi-line mode, with a memory limit.
     pub(super) fn regex(&self, what: &str) -> Result<Regex, PolicyError> {
         let pattern = self.text(what)?;
+        if pattern.is_empty() {
+            return Err(self.fault(format!("{what} is empty, so it matches every text: write a pattern")));
+        }
         regex::RegexBuilder::new(pattern).multi_line(true).size_limit(1 << 20).build().map_err(|error| {
             let message = error.to_string();
             let reason = message.lines().last().unwrap_or_default();
@@ -122,7 +137,8 @@ impl YamlNode {
 
     pub(super) fn whole(&self, what: &str) -> Result<u64, PolicyError> {
         let YamlValue::Whole(number) = &self.value else {
-            return Err(self.wrong_type(what, "a whole number"));
+            let value = self.value.describe_number();
+            return Err(self.fault(format!("{what} must be a whole number, not {value}")));
         };
         Ok(*number)
     }

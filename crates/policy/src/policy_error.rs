@@ -92,7 +92,7 @@ fn excerpt(text: &str, position: TextPosition) -> Option<String> {
 }
 
 /// The lines as YAML counts them: a lone carriage return ends one too.
-fn yaml_lines(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn yaml_lines(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
 }
 

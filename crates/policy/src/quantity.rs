@@ -71,7 +71,7 @@ fn parse_duration(
 fn no_size(node: &YamlNode, what: &str) -> PolicyError {
     node.fault(format!(
         "{what} must be a whole number of bytes with B, KB, KiB, MB, MiB, GB, GiB or no unit, as in `10MiB`, not {}",
-        node.value.describe()
+        node.value.describe_number()
     ))
 }
 

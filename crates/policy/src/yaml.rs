@@ -11,6 +11,7 @@ use serde_saphyr::{
 };
 
 use super::node::{MAX_WORD, MapKey, PolicyError, TextPosition, YamlNode, YamlValue, clipped};
+use super::policy_error::yaml_lines;
 use lockgate_error::Error;
 
 /// The largest text that is parsed, in bytes.
@@ -43,7 +44,7 @@ pub(super) fn parse(text: &str) -> Result<YamlNode, PolicyError> {
     }
     serde_saphyr::from_str_with_options::<Spanned<RawValue>>(text, strict())
         .map(node)
-        .map_err(|error| fault(&error))
+        .map_err(|error| fault(&error, text))
 }
 
 fn strict() -> Options {
@@ -104,7 +105,8 @@ impl<'de> Visitor<'de> for RawVisitor {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<YamlValue, E> {
-        Ok(YamlValue::Number(value.to_string()))
+        // With a point or an exponent, so that a message does not take it for a whole number.
+        Ok(YamlValue::Number(format!("{value:?}")))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<YamlValue, E> {
@@ -139,9 +141,32 @@ fn position(location: serde_saphyr::Location) -> TextPosition {
     TextPosition { line: whole(location.line()), column: whole(location.column()) }
 }
 
-fn fault(error: &serde_saphyr::Error) -> PolicyError {
+fn fault(error: &serde_saphyr::Error, text: &str) -> PolicyError {
     let error = error.without_snippet();
-    PolicyError::new(error.location().map_or(TextPosition::START, position), message(error))
+    let at = error.location().map_or(TextPosition::START, position);
+    match error {
+        serde_saphyr::Error::UnknownAnchor { .. } => PolicyError::new(at, alias_message(text, at)),
+        _ => PolicyError::new(at, message(error)),
+    }
+}
+
+/// Describes the alias at this position; a mere `*` is meant for every language.
+fn alias_message(text: &str, at: TextPosition) -> String {
+    let line = yaml_lines(text).nth(at.line - 1).unwrap_or_default();
+    let ends = |c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}');
+    let word: String = line.chars().skip(at.column - 1).take_while(|c| !ends(*c)).collect();
+    match word.trim_end_matches(':').strip_prefix('*') {
+        Some(name) if !name.is_empty() => {
+            let alias = format!("*{}", clipped(name, MAX_WORD));
+            format!(
+                "`{alias}` is an alias, and aliases are not supported: write `\"{alias}\"` for a text, else the value itself"
+            )
+        }
+        Some(_) | None => {
+            "`*` starts an alias, and aliases are not supported: put `\"*\"` in quotes to mean every language"
+                .to_owned()
+        }
+    }
 }
 
 /// Returns the error in words for the author of the file rather than for a user of the library.
@@ -158,10 +183,6 @@ fn message(error: &serde_saphyr::Error) -> String {
         }
         Yaml::MultipleDocuments { .. } => "a second YAML document starts here: keep one".to_owned(),
         Yaml::NullIntoString { .. } => "the key is missing: write a text before the colon".to_owned(),
-        Yaml::UnknownAnchor { .. } => {
-            "`*` starts an alias, and aliases are not supported: put `\"*\"` in quotes to mean every language"
-                .to_owned()
-        }
         Yaml::Budget { breach, .. } => match breach {
             BudgetBreach::Anchors { .. } | BudgetBreach::Aliases { .. } => {
                 "anchors and aliases are not supported: write the value out".to_owned()
@@ -230,6 +251,10 @@ mod tests {
         refused(
             "x: &a [1]\n",
             "q.yaml:1:7: anchors and aliases are not supported: write the value out\n 1 | x: &a [1]\n   |       ^",
+        );
+        refused(
+            "x: [1, *b]\n",
+            "q.yaml:1:8: `*b` is an alias, and aliases are not supported: write `\"*b\"` for a text, else the value itself\n 1 | x: [1, *b]\n   |        ^",
         );
         refused(
             "<<: {a: 1}\n",

@@ -50,13 +50,20 @@ impl RequestSource {
 
     /// Returns the request as the JSON of the MCP tool.
     ///
-    /// Errors: `INVALID_INPUT` when a file cannot be read or is not a JSON object.
+    /// Errors: `INVALID_INPUT` when a file cannot be read or is not a JSON object, and for `--mode` with a request that has
+    /// no mode.
     pub(super) fn into_object(self) -> Result<Map<String, Value>, Error> {
         let mut object = match &self.file {
             Some(source) => parse_request(source, "--file")?,
             None => self.flags.into_object()?,
         };
         if let Some(mode) = self.mode {
+            if object.contains_key("entity_type") && !object.contains_key("edits") {
+                let message = "--mode is not for a request with `entity_type`, which has no mode";
+                return Err(Error::new(Code::InvalidInput, message)
+                    .named_field("--mode")
+                    .hint("leave --mode out"));
+            }
             object.insert("mode".to_owned(), mode.into());
         }
         Ok(object)

@@ -23,6 +23,7 @@ use super::async_work::runtime;
 use super::output_format::OutputFormat;
 use super::paint;
 use super::roots::TrustArgs;
+use super::verbosity::Verbosity;
 use lockgate_checks::Watch;
 use lockgate_engine::TrustOverride;
 use lockgate_error::{Error, ErrorFamily};
@@ -91,17 +92,17 @@ struct GateSelection {
     format: OutputFormat,
 }
 
-pub(super) fn run(args: GatesArgs) -> Result<ExitCode, Error> {
+pub(super) fn run(args: GatesArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
     let command = args.command.unwrap_or(GatesCommand::List { selection: args.selection });
     let (GatesCommand::List { selection }
     | GatesCommand::Show { selection, .. }
     | GatesCommand::Doctor { selection, .. }
     | GatesCommand::Test { selection, .. }) = &command;
     let format = selection.format;
-    run_command(command).or_else(|error| format.print_error(error))
+    run_command(command, verbosity).or_else(|error| format.print_error(error))
 }
 
-fn run_command(command: GatesCommand) -> Result<ExitCode, Error> {
+fn run_command(command: GatesCommand, verbosity: Verbosity) -> Result<ExitCode, Error> {
     match command {
         GatesCommand::List { selection: of } => {
             let gate_list = GateList::open(of.root, TrustOverride::Recorded)?;
@@ -114,7 +115,7 @@ fn run_command(command: GatesCommand) -> Result<ExitCode, Error> {
         }
         GatesCommand::Doctor { names, selection: of, trust } => {
             let gate_list = GateList::open(of.root, trust.trust_override())?;
-            run_cancellable(|watch| doctor::run(&gate_list, &names, of.format, watch))
+            run_cancellable(|watch| doctor::run(&gate_list, &names, of.format, verbosity, watch))
         }
         GatesCommand::Test { names, require_all, selection: of, trust } => {
             let gate_list = GateList::open(of.root, trust.trust_override())?;
@@ -122,7 +123,7 @@ fn run_command(command: GatesCommand) -> Result<ExitCode, Error> {
                 true => samples::RequiredGates::All,
                 false => samples::RequiredGates::Testable,
             };
-            run_cancellable(|watch| samples::run(&gate_list, &names, required, of.format, watch))
+            run_cancellable(|watch| samples::run(&gate_list, &names, required, of.format, verbosity, watch))
         }
     }
 }

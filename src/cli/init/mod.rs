@@ -24,6 +24,7 @@ use super::gates::gate_list::InsidePrograms;
 use super::output_format::OutputFormat;
 use super::paint;
 use super::roots::current_folder;
+use super::verbosity::Verbosity;
 use lockgate_engine::Workspace;
 use lockgate_error::Error;
 use lockgate_mcp::selection::Selection;
@@ -75,12 +76,12 @@ pub(super) struct InitArgs {
 }
 
 /// Proposes a policy, or adds the server to a client's configuration.
-pub(super) fn run(args: InitArgs) -> Result<ExitCode, Error> {
+pub(super) fn run(args: InitArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
     let (format, print) = (args.format, args.print);
     let error = match execute(args) {
         Ok(None) => return Ok(ExitCode::from(INTERRUPTED)),
-        Ok(Some(outcome)) if print && format == OutputFormat::Text => return outcome.print(),
-        Ok(Some(outcome)) => return outcome.finish(format),
+        Ok(Some(outcome)) if print && format == OutputFormat::Text => return outcome.print(verbosity),
+        Ok(Some(outcome)) => return outcome.finish(format, verbosity),
         Err(error) => error,
     };
     if format == OutputFormat::Text {

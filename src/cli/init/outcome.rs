@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::output_format::OutputFormat;
 use crate::cli::paint::{self, DONE, FAINT, LABEL, WARNING, labelled, paint, visible};
 use crate::cli::show;
+use crate::cli::verbosity::Verbosity;
 use lockgate_error::{Code, Error};
 use lockgate_text::diff::unified;
 use lockgate_text::{Buffer, Hints};
@@ -93,15 +94,20 @@ impl InitOutcome {
         self.rejection = Some(error);
     }
 
-    /// Prints the outcome and returns the exit code.
+    /// Prints the outcome and returns the exit code. Of a change that was made, a quiet command prints only the notes, to
+    /// standard error.
     ///
     /// Errors: the rejection itself in the text form, and `IO_FAILED`.
-    pub(super) fn finish(self, format: OutputFormat) -> Result<ExitCode, Error> {
+    pub(super) fn finish(self, format: OutputFormat, verbosity: Verbosity) -> Result<ExitCode, Error> {
         match format {
             OutputFormat::Json => {
                 paint::print_bytes(format!("{:#}\n", self.json()).as_bytes())?;
                 let exit = self.rejection.map(|error| error.code.family().exit_code());
                 Ok(exit.map_or(ExitCode::SUCCESS, ExitCode::from))
+            }
+            OutputFormat::Text if verbosity == Verbosity::Quiet && self.is_done() => {
+                paint::print_error(&self.notes_text());
+                Ok(ExitCode::SUCCESS)
             }
             OutputFormat::Text => {
                 paint::print(&self.text())?;
@@ -113,10 +119,10 @@ impl InitOutcome {
     /// Prints only the text of a new file, so that the output can be redirected to a file.
     ///
     /// Errors: those of [`InitOutcome::finish`].
-    pub(super) fn print(self) -> Result<ExitCode, Error> {
+    pub(super) fn print(self, verbosity: Verbosity) -> Result<ExitCode, Error> {
         match (&self.text, &self.rejection) {
             (Some(text), None) => paint::print_bytes(text.as_bytes()).map(|()| ExitCode::SUCCESS),
-            _ => self.finish(OutputFormat::Text),
+            _ => self.finish(OutputFormat::Text, verbosity),
         }
     }
 
@@ -126,12 +132,24 @@ impl InitOutcome {
             self.found.iter().map(|found| labelled(LABEL, "found", visible(found))).collect();
         text += &self.diff.as_deref().map(show::diff).unwrap_or_default();
         text += &self.text.as_deref().map(policy).unwrap_or_default();
-        text += &self.notes.iter().map(|note| labelled(WARNING, "note", visible(note))).collect::<String>();
+        text += &self.notes_text();
         if self.rejection.is_none() {
             text += &labelled(DONE, self.status.label(), visible(&self.message));
         }
         let next = |(what, why): &(String, String)| labelled(LABEL, "next", format!("{what}: {why}"));
         text + &self.next.iter().map(next).collect::<String>()
+    }
+
+    fn notes_text(&self) -> String {
+        self.notes.iter().map(|note| labelled(WARNING, "note", visible(note))).collect()
+    }
+
+    /// True if the file was changed, or needs no change.
+    fn is_done(&self) -> bool {
+        match self.status {
+            FileStatus::Written | FileStatus::Removed | FileStatus::Unchanged => self.rejection.is_none(),
+            FileStatus::Proposed | FileStatus::Refused => false,
+        }
     }
 
     fn json(&self) -> Value {
@@ -192,6 +210,8 @@ pub(super) fn diff(path: &str, before: Option<&str>, after: &str) -> Result<Stri
         Some(before) => before.plan_to(&after)?,
         None => read("")?.plan_to(&after)?,
     };
+    // The header puts `a/` before the path, as git does: before an absolute one without its first slash.
+    let path = path.trim_start_matches('/');
     Ok(unified(path, before.as_ref(), &after, &plan).render(usize::MAX).0)
 }
 

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use clap::ArgAction;
 use serde_json::{Value, json};
 
-use super::output::{database, existing_database, print};
+use super::output::{database, existing_database, print, report};
 use crate::cli::output_format::OutputFormat;
 use crate::cli::paint::{DONE, FAINT, LABEL, labelled, visible};
 use crate::cli::store_args::StoreLocation;
+use crate::cli::verbosity::Verbosity;
 use lockgate_engine::Added;
 use lockgate_error::Error;
 
@@ -51,7 +52,7 @@ impl AppArgs {
     }
 }
 
-pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
+pub(super) fn run(args: AppArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
     match args.command {
         AppCommand::Add { id, organization, store, format } => {
             let added = database(&store)?.add_app(&id, organization.as_deref())?;
@@ -65,7 +66,7 @@ pub(super) fn run(args: AppArgs) -> Result<ExitCode, Error> {
                 "app",
                 format!("{} {result_text}, {}", visible(&id), owner_text(organization.as_deref())),
             );
-            print(format, &value, &text)?;
+            report(format, verbosity, &value, &text)?;
         }
         AppCommand::List { store, format } => {
             let apps = existing_database(&store)?.apps()?;

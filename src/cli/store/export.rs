@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use clap::ArgAction;
 use serde_json::json;
 
-use super::output::{existing_database, failures, print, print_rejections};
+use super::output::{existing_database, failures, print_rejections, report};
 use crate::cli::output_format::OutputFormat;
 use crate::cli::paint::{DONE, labelled};
 use crate::cli::store_args::StoreLocation;
+use crate::cli::verbosity::Verbosity;
 use lockgate_engine::Exported;
 use lockgate_error::Error;
 
@@ -26,7 +27,7 @@ pub(super) struct ExportArgs {
 }
 
 /// Exports and prints the counts.
-pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Error> {
+pub(super) fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
     let Exported { entities, apps, failed } =
         lockgate_engine::export(existing_database(&args.store)?.as_ref(), &args.dir)?;
     let each = || failed.iter().map(|(name, why)| (name.as_str(), why));
@@ -34,6 +35,6 @@ pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Error> {
     let rejected = if failed.is_empty() { String::new() } else { format!(", {} refused", failed.len()) };
     let text = labelled(DONE, "exported", format!("entities: {entities}, apps: {apps}{rejected}"));
     let code = print_rejections(args.format, each());
-    print(args.format, &counts, &text)?;
+    report(args.format, verbosity, &counts, &text)?;
     Ok(code)
 }

@@ -7,12 +7,13 @@ use clap::ArgAction;
 use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value, json};
 
-use super::output::{database, failures, print, print_rejections};
+use super::output::{database, failures, print_rejections, report};
 use crate::cli::async_work::{author, work};
 use crate::cli::output_format::OutputFormat;
 use crate::cli::paint::{DONE, labelled};
 use crate::cli::roots::TrustArgs;
 use crate::cli::store_args::StoreLocation;
+use crate::cli::verbosity::Verbosity;
 use lockgate_checks::adopt_orphans;
 use lockgate_edit::request::Mode;
 use lockgate_engine::{Import, ImportStatus, Imported, OnConflict, Tenant, Workspace};
@@ -47,7 +48,7 @@ pub(super) struct ImportArgs {
 }
 
 /// Imports and prints the result of each file.
-pub(super) fn run(args: ImportArgs) -> Result<ExitCode, Error> {
+pub(super) fn run(args: ImportArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
     // This process starts only gate programs.
     adopt_orphans();
     let ImportArgs { dir, store, replace, mode, root, trust, format } = args;
@@ -65,10 +66,15 @@ pub(super) fn run(args: ImportArgs) -> Result<ExitCode, Error> {
     let on_conflict = if replace { OnConflict::Replace } else { OnConflict::Keep };
     let import = Import { folder: dir, on_conflict, mode, author: author("store import") };
     let files = work(opened, |workspace, watch| async move { workspace.import(import, watch).await })?;
-    print_results(format, &apps, &files)
+    print_results(format, verbosity, &apps, &files)
 }
 
-fn print_results(format: OutputFormat, apps: &[Imported], files: &[Imported]) -> Result<ExitCode, Error> {
+fn print_results(
+    format: OutputFormat,
+    verbosity: Verbosity,
+    apps: &[Imported],
+    files: &[Imported],
+) -> Result<ExitCode, Error> {
     let count_of = |all: &[Imported], wanted: ImportStatus| {
         all.iter().filter(|one| matches!(&one.result, Ok(status) if *status == wanted)).count()
     };
@@ -95,6 +101,6 @@ fn print_results(format: OutputFormat, apps: &[Imported], files: &[Imported]) ->
     let summary =
         if parts.is_empty() { "the folder has nothing to import".to_owned() } else { parts.join(", ") };
     let code = print_rejections(format, failed());
-    print(format, &Value::Object(counts), &labelled(DONE, "imported", summary))?;
+    report(format, verbosity, &Value::Object(counts), &labelled(DONE, "imported", summary))?;
     Ok(code)
 }

@@ -9,6 +9,7 @@ use super::output::{database, print};
 use crate::cli::output_format::OutputFormat;
 use crate::cli::paint::{DONE, WARNING, labelled};
 use crate::cli::store_args::StoreLocation;
+use crate::cli::verbosity::Verbosity;
 use lockgate_engine::Migrated;
 use lockgate_error::Error;
 
@@ -23,7 +24,7 @@ pub(super) struct MigrateArgs {
 }
 
 /// Migrates and prints the old and new version.
-pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Error> {
+pub(super) fn run(args: &MigrateArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
     let Migrated { from, to, narrows } = database(&args.store)?.migrate()?;
     let mut text = labelled(
         DONE,
@@ -34,6 +35,9 @@ pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Error> {
             from => format!("migrated the tables from version {from} to {to}"),
         },
     );
+    if verbosity == Verbosity::Quiet {
+        text.clear();
+    }
     if !narrows {
         let why = "no index narrows searches: the extension pg_trgm is not available to this role";
         text += &labelled(WARNING, "slow", why);

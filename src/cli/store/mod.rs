@@ -10,6 +10,7 @@ mod output;
 
 use std::process::ExitCode;
 
+use super::verbosity::Verbosity;
 use lockgate_error::Error;
 
 /// The arguments of `lockgate store`.
@@ -34,12 +35,12 @@ enum StoreCommand {
     App(app::AppArgs),
 }
 
-pub(super) fn run(args: StoreArgs) -> Result<ExitCode, Error> {
+pub(super) fn run(args: StoreArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
     let (format, result) = match args.command {
-        StoreCommand::Migrate(args) => (args.format, migrate::run(&args)),
-        StoreCommand::Import(args) => (args.format, import::run(args)),
-        StoreCommand::Export(args) => (args.format, export::run(&args)),
-        StoreCommand::App(args) => (args.format(), app::run(args)),
+        StoreCommand::Migrate(args) => (args.format, migrate::run(&args, verbosity)),
+        StoreCommand::Import(args) => (args.format, import::run(args, verbosity)),
+        StoreCommand::Export(args) => (args.format, export::run(&args, verbosity)),
+        StoreCommand::App(args) => (args.format(), app::run(args, verbosity)),
     };
     result.or_else(|error| format.print_error(error))
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::cli::output_format::OutputFormat;
 use crate::cli::paint::{self, REJECTED, labelled, visible};
 use crate::cli::store_args::StoreLocation;
+use crate::cli::verbosity::Verbosity;
 use lockgate_engine::{EntityDatabase, Workspace};
 use lockgate_error::Error;
 
@@ -26,6 +27,14 @@ pub fn print(format: OutputFormat, value: &Value, text: &str) -> Result<(), Erro
     match format {
         OutputFormat::Json => paint::print_bytes(format!("{value}\n").as_bytes()),
         OutputFormat::Text => paint::print(text),
+    }
+}
+
+/// Prints the result of a command that succeeded, as JSON or text. A quiet command prints no text.
+pub fn report(format: OutputFormat, verbosity: Verbosity, value: &Value, text: &str) -> Result<(), Error> {
+    match (format, verbosity) {
+        (OutputFormat::Text, Verbosity::Quiet) => Ok(()),
+        (OutputFormat::Json | OutputFormat::Text, _) => print(format, value, text),
     }
 }
 

@@ -13,6 +13,7 @@ use super::output_format::OutputFormat;
 use super::paint::{self, DONE, LABEL, TITLE, WARNING, labelled, visible};
 use super::roots::Roots;
 use super::show;
+use super::verbosity::Verbosity;
 use lockgate_engine::{Commands, TrustOverride, Workspace};
 use lockgate_error::{Code, Error, ErrorFamily};
 use lockgate_mcp::answer::{age, counted, trust_command};
@@ -60,21 +61,21 @@ enum TrustCommand {
 }
 
 /// Shows the commands of a policy and asks for trust, or runs the subcommand.
-pub(super) fn run(args: TrustCommandArgs) -> Result<ExitCode, Error> {
+pub(super) fn run(args: TrustCommandArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
     match args.command {
         None => {
             let consent = if args.yes { Consent::Given } else { Consent::Ask };
-            trust(&*args.roots.open(TrustOverride::Recorded)?, &args.path, consent)
+            trust(&*args.roots.open(TrustOverride::Recorded)?, &args.path, consent, verbosity)
         }
         Some(TrustCommand::Status { roots, path, format }) => {
             let opened = roots.open(TrustOverride::Recorded);
-            let status = opened.and_then(|workspace| status(&workspace, &path, format));
+            let status = opened.and_then(|workspace| status(&workspace, &path, format, verbosity));
             status.or_else(|error| format.print_error(error))
         }
         Some(TrustCommand::Revoke { roots, path }) => {
             let count = roots.open(TrustOverride::Recorded)?.revoke(path.as_deref())?;
             let text = if count == 0 { "nothing was trusted".to_owned() } else { counted(count, "record") };
-            paint::print(&labelled(DONE, "revoked", text))?;
+            report(&labelled(DONE, "revoked", text), verbosity)?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -89,11 +90,14 @@ enum Consent {
     Given,
 }
 
-fn trust(workspace: &Workspace, path: &str, consent: Consent) -> Result<ExitCode, Error> {
+fn trust(
+    workspace: &Workspace,
+    path: &str,
+    consent: Consent,
+    verbosity: Verbosity,
+) -> Result<ExitCode, Error> {
     let (policy, commands) = workspace.commands(path)?;
     let shown = render::commands(&policy, &commands);
-    paint::print(&shown)?;
-    let shown = anstream::adapter::strip_str(&shown).to_string();
     let count = commands.programs.iter().count();
     let text = visible(commands.describe());
     let nothing_to_do = if !needs_trust(&policy, &commands) {
@@ -104,9 +108,11 @@ fn trust(workspace: &Workspace, path: &str, consent: Consent) -> Result<ExitCode
         None
     };
     if let Some(why) = nothing_to_do {
-        paint::print(&labelled(DONE, "trusted", format!("{text} {why}")))?;
+        report(&(shown + &labelled(DONE, "trusted", format!("{text} {why}"))), verbosity)?;
         return Ok(ExitCode::SUCCESS);
     }
+    paint::print(&shown)?;
+    let shown = anstream::adapter::strip_str(&shown).to_string();
     if let Some((diff, at)) = workspace.trust_changes(&commands, &shown) {
         let title = format!("Changed since these commands were trusted, {}", age(at));
         paint::print(&format!("\n{}\n{}\n", paint::paint(TITLE, title), show::diff(changed_lines(&diff))))?;
@@ -116,8 +122,13 @@ fn trust(workspace: &Workspace, path: &str, consent: Consent) -> Result<ExitCode
         return Ok(ExitCode::from(ErrorFamily::Policy.exit_code()));
     }
     workspace.trust(&commands, &shown)?;
-    paint::print(&labelled(DONE, "trusted", format!("{text} with {}", counted(count, "command"))))?;
+    report(&labelled(DONE, "trusted", format!("{text} with {}", counted(count, "command"))), verbosity)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what went well, which a quiet command leaves out.
+fn report(text: &str, verbosity: Verbosity) -> Result<(), Error> {
+    if verbosity == Verbosity::Quiet { Ok(()) } else { paint::print(text) }
 }
 
 /// True if a policy has something that counts only with trust.
@@ -149,19 +160,25 @@ fn ask_person() -> Result<bool, Error> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES"))
 }
 
-fn status(workspace: &Workspace, path: &str, format: OutputFormat) -> Result<ExitCode, Error> {
+fn status(
+    workspace: &Workspace,
+    path: &str,
+    format: OutputFormat,
+    verbosity: Verbosity,
+) -> Result<ExitCode, Error> {
     let (policy, commands) = workspace.commands(path)?;
     let why = if needs_trust(&policy, &commands) { workspace.missing_trust(&commands) } else { None };
     match format {
         OutputFormat::Json => paint::print_json(&render::json(&policy, &commands, why.as_deref()))?,
-        OutputFormat::Text => paint::print(&match &why {
-            None => labelled(DONE, "trusted", visible(commands.describe())),
+        OutputFormat::Text => match &why {
+            None => report(&labelled(DONE, "trusted", visible(commands.describe())), verbosity)?,
             Some(why) => {
                 let command = trust_command(if path == "." { "" } else { path });
                 let hint = format!("review and trust the commands with `{command}`");
-                labelled(WARNING, "withheld", visible(why)) + &labelled(LABEL, "hint", visible(&hint))
+                let hint = labelled(LABEL, "hint", visible(&hint));
+                paint::print(&(labelled(WARNING, "withheld", visible(why)) + &hint))?;
             }
-        })?,
+        },
     }
     Ok(why.map_or(ExitCode::SUCCESS, |_| ExitCode::from(ErrorFamily::Policy.exit_code())))
 }

@@ -78,6 +78,64 @@ fn quiet_commands_print_what_failed_and_verbose_ones_each_gate() {
 }
 
 #[test]
+fn quiet_commands_that_only_report_success_print_nothing() {
+    let (user, root) = history();
+    for arguments in [
+        &["undo"][..],
+        &["redo"],
+        &["trust", "--yes"],
+        &["trust", "status"],
+        &["trust", "revoke"],
+        &["init", "--no-trial"],
+        &["init", "--client", "claude"],
+        &["init", "--client", "claude"],
+        &["init", "--client", "claude", "--uninstall"],
+        &["cache", "clear"],
+        &["gates", "doctor", "syntax"],
+        &["gates", "test", "syntax"],
+        &["store", "migrate"],
+        &["store", "app", "add", "7"],
+        &["store", "export", "out"],
+        &["store", "import", "out"],
+    ] {
+        let quiet = for_user(&user, root.path(), &[&["-q"], arguments].concat());
+        assert_eq!((quiet.exit, quiet.stdout.as_str()), (0, ""), "{arguments:?}: {}", quiet.stderr);
+    }
+    assert!(root.path().join("quality.yaml").exists());
+    // The text of `--print` is what the command is for, and a list is, too.
+    for arguments in [&["init", "--client", "claude", "--print"][..], &["store", "app", "list"], &["log"]] {
+        let quiet = for_user(&user, root.path(), &[&["-q"], arguments].concat());
+        assert!(quiet.exit == 0 && !quiet.stdout.is_empty(), "{arguments:?}: {}", quiet.stderr);
+    }
+    let refused = for_user(&user, root.path(), &["-q", "init", "--no-trial"]);
+    assert!(refused.exit == 3 && refused.stderr.contains("FILE_EXISTS"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_mode_for_a_request_that_has_none_is_refused_by_its_flag() {
+    let root = project();
+    let content = "{\"entity_type\": \"module\", \"path\": \"a.py\", \"content\": \"\"}";
+    let refused = call_with(root.path(), &["edit", "--file", "-", "--mode", "strict"], content);
+    assert!(
+        refused.exit == 2 && refused.stderr.contains("--mode is not for a request"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn a_confirmation_without_a_terminal_says_that_one_is_needed() {
+    let root = project();
+    std::fs::write(root.path().join("quality.yaml"), "confirm: always\n").unwrap();
+    let edit = ["edit", "--path", "app.py", "--content-from", "-"];
+    let refused = call_with(root.path(), &edit, "x = 1\n");
+    assert!(refused.exit == 4 && refused.stderr.contains("NOT_CONFIRMED"), "{}", refused.stderr);
+    let hint = "standard input and standard error must be the terminal";
+    assert!(refused.stderr.contains(hint), "{}", refused.stderr);
+    assert_eq!(text(root.path()), PYTHON);
+}
+
+#[test]
 fn the_log_shows_as_much_as_it_is_asked_for() {
     let (user, root) = history();
     let log = |arguments: &[&str]| {
@@ -203,48 +261,13 @@ fn long_output_goes_through_the_pager_of_a_terminal() {
     );
 }
 
-/// A policy with a gate that needs this time, in seconds, and finds nothing.
-fn slow_gate(seconds: &str) -> String {
-    format!(
-        "quality_gates: {{ python: [{{ tool: slow-gate }}] }}\ndefine:\n  slow-gate:\n    about: Finds nothing.\n    \
-         languages: ['*']\n    kind: command\n    input: stdin\n    command: [sh, -c, 'sleep {seconds}; cat > /dev/null']\n    \
-         output: {{ jsonl: {{ line: line, message: message }} }}\n    timeout: 100s\n"
-    )
-}
-
-#[test]
-fn a_command_that_a_signal_stops_ends_with_its_number() {
-    let (user, root) = (tempfile::tempdir().unwrap(), project());
-    std::fs::write(root.path().join("quality.yaml"), slow_gate("90")).unwrap();
-    let edit = ["edit", "--path", "app.py", "--search", "items", "--replace", "parts", "--trust"];
-    for (arguments, signal) in [(&edit[..], Signal::INT), (&["check", "--trust", "app.py"][..], Signal::TERM)]
-    {
-        let mut command = lockgate(user.path());
-        command.args(arguments).current_dir(root.path()).stdin(Stdio::null());
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // The signal counts from the time at which it is handled, and a gate is started later than that.
-        let task = format!("/proc/{}/task", child.id());
-        let has_started_gate = || {
-            std::fs::read_dir(&task).unwrap().flatten().any(|thread| {
-                std::fs::read_to_string(thread.path().join("children"))
-                    .is_ok_and(|children| !children.is_empty())
-            })
-        };
-        let began = Instant::now();
-        while !has_started_gate() {
-            assert!(began.elapsed() < Duration::from_secs(60), "{arguments:?}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        kill_process(Pid::from_child(&child), signal).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(128 + signal.as_raw()), "{arguments:?}");
-    }
-    assert_eq!(text(root.path()), PYTHON);
-}
-
 #[test]
 fn a_terminal_says_which_gate_is_waited_for() {
     let (user, root) = (tempfile::tempdir().unwrap(), project());
-    std::fs::write(root.path().join("quality.yaml"), slow_gate("1.2")).unwrap();
+    let policy = "quality_gates: { python: [{ tool: slow-gate }] }\ndefine:\n  slow-gate:\n    about: Finds nothing.\n    \
+                  languages: ['*']\n    kind: command\n    input: stdin\n    command: [sh, -c, 'sleep 1.2; cat > /dev/null']\n    \
+                  output: { jsonl: { line: line, message: message } }\n    timeout: 30s\n";
+    std::fs::write(root.path().join("quality.yaml"), policy).unwrap();
     let edit = "edit --path app.py --search items --replace parts --trust";
     let seen = on_a_terminal(&user, root.path(), edit, &[]);
     assert!(seen.contains("slow-gate"), "{seen:?}");

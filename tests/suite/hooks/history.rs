@@ -115,7 +115,8 @@ fn bytes_that_changed_outside_of_the_edit_are_reported_and_judged() {
     fs::write(project.at("app.py"), "def total(items:\n").unwrap();
     let reply = project.hook(&claude(&project.root(), "PostToolUse", "toolu_3", "Edit", input));
     assert_eq!(reply["decision"], "block", "{reply}");
-    assert!(reply["reason"].as_str().unwrap().contains("app.py:1"), "{reply}");
+    let reason = reply["reason"].as_str().unwrap();
+    assert!(reason.contains("\napp.py:1:"), "the path is relative to the project: {reason}");
 }
 
 #[test]

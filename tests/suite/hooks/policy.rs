@@ -207,11 +207,12 @@ fn a_project_cannot_configure_its_own_hook_to_pass() {
     let lax = policy("{ deadline: 100ms, fail: open, drift: rewrite, cline: warn, bytes: report }");
     project.write("quality.yaml", &lax);
     let big: String =
-        (0..60_000).map(|number| format!("value_{number} = [{number}, ({number})]\n")).collect();
+        (0..20_000).map(|number| format!("value_{number} = [{number}, ({number})]\n")).collect();
     project.write("app.py", format!("{big}{PYTHON}"));
     // The deadline of the default still holds: a large text is judged.
-    let reply = project.hook(&bad(&project, "1"));
-    assert!(denial(&reply).contains("app.py:60002"), "{reply}");
+    let outcome = project.call(&["hook"], &bad(&project, "1").to_string());
+    let reply: Value = serde_json::from_str(&outcome.stdout).unwrap_or_else(|_| panic!("{outcome:?}"));
+    assert!(denial(&reply).contains("app.py:20002"), "{outcome:?}");
     for (command, exit) in [(["trust", "status"], 8), (["trust", "--yes"], 0), (["trust", "status"], 0)] {
         let outcome = project.call(&command, "");
         assert_eq!(outcome.exit, exit, "{outcome:?}");

@@ -393,6 +393,41 @@ fn the_configuration_of_a_user_is_as_it_was_after_removing() {
 }
 
 #[test]
+fn the_diff_of_a_user_s_file_has_its_path_as_git_writes_it() {
+    let fixture = Fixture::new(&[]);
+    let written = fixture.init(&["--client", "codex", "--user"]).json;
+    let path = written["path"].as_str().unwrap();
+    let header = format!("+++ b{path}\n");
+    assert!(path.starts_with('/') && written["diff"].as_str().unwrap().contains(&header), "{written}");
+}
+
+#[test]
+fn hooks_that_stay_without_a_server_are_named() {
+    for (client, user, path) in
+        [("claude", "", ".claude/settings.json"), ("codex", " --user", "/.codex/hooks.json")]
+    {
+        let fixture = Fixture::new(&[]);
+        let scope: Vec<&str> = user.split_whitespace().collect();
+        let words = [&["--client", client][..], &scope[..]].concat();
+        let uninstall = || fixture.init(&[&words[..], &["--uninstall"]].concat()).json;
+        assert_eq!(uninstall()["notes"], serde_json::json!([]), "the control");
+        fixture.init(&[&words[..], &["--hooks"]].concat());
+        let before = fixture.tree();
+        let left = uninstall();
+        let note = left["notes"][0].as_str().unwrap_or_else(|| panic!("{left}"));
+        let command = format!("`lockgate init --client {client}{user} --hooks --uninstall` removes them");
+        assert!(note.contains(&format!("{path} has hooks of lockgate; {command}")), "{note}");
+        assert_eq!(left["status"], "unchanged");
+        assert!(fixture.tree() == before, "{client}");
+        let removed = fixture.init(&[&words[..], &["--hooks", "--uninstall"]].concat()).json;
+        assert_eq!(
+            (&removed["status"], &removed["notes"]),
+            (&Value::from("written"), &serde_json::json!([]))
+        );
+    }
+}
+
+#[test]
 fn no_hook_is_written_through_a_link() {
     for (words, path) in JSON_ADDITIONS {
         let outside = tempfile::tempdir().unwrap();

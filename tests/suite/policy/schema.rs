@@ -107,6 +107,7 @@ const WRONG: &[&str] = &[
     "validate_commands: [go vet]",
     "define: { Own: { kind: syntax, languages: [go] } }",
     "define: { own: { kind: syntax } }",
+    "define: { own: { kind: syntax, languages: [] } }",
     "define: { own: { kind: pattern, languages: [go], command: [x] } }",
     "define: { own: { kind: command, languages: [go], input: stdin, command: [x], output: { text: exit, message: [] } } }",
     "[]",

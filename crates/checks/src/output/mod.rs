@@ -28,7 +28,7 @@ mod value;
 
 use std::collections::HashMap;
 
-use self::program_output::{MAX_FINDINGS, check_no_crash, check_ran};
+use self::program_output::{MAX_FINDINGS, check_no_crash, check_no_crash_instead, check_ran};
 use self::raw_finding::RawFinding;
 use super::error::GateError;
 use lockgate_policy::{CommandSpec, OutputForm};
@@ -50,7 +50,8 @@ pub(super) fn read(
     text: &Buffer,
     resolve: &dyn Fn(&str) -> NamedFile,
 ) -> Result<Vec<ToolFinding>, GateError> {
-    let raws = checked_findings(command, run, text, &|name| resolve(name) == NamedFile::Edited)?;
+    let is_edited = |name: &str| resolve(name) == NamedFile::Edited;
+    let raws = checked_findings(command, run, &[("", text)], &is_edited)?;
     Ok(raw_finding::locate(raws, command.output.severity, text, resolve))
 }
 
@@ -64,7 +65,9 @@ pub(super) fn read_all(
     texts: &[(&str, &Buffer)],
     resolve: &dyn Fn(&str) -> NamedFile,
 ) -> Result<Vec<Vec<ToolFinding>>, GateError> {
-    let Some((_, first)) = texts.first() else { return Ok(Vec::new()) };
+    if texts.is_empty() {
+        return Ok(Vec::new());
+    }
     let places: HashMap<&str, usize> = texts.iter().enumerate().map(|(at, (path, _))| (*path, at)).collect();
     let mut known: HashMap<String, NamedFile> = HashMap::new();
     let mut sorted: Vec<Vec<(RawFinding, NamedFile)>> = texts.iter().map(|_| Vec::new()).collect();
@@ -72,7 +75,7 @@ pub(super) fn read_all(
         NamedFile::Edited => true,
         NamedFile::Other(path) => places.contains_key(path.as_str()),
     };
-    for raw in checked_findings(command, run, first, &is_ours)? {
+    for raw in checked_findings(command, run, texts, &is_ours)? {
         let file = match &raw.file {
             Some(name) => known.entry(name.clone()).or_insert_with(|| resolve(name)).clone(),
             None => NamedFile::Edited,
@@ -98,10 +101,12 @@ pub(super) fn read_all(
 fn checked_findings(
     command: &CommandSpec,
     run: &ProgramOutput<'_>,
-    text: &Buffer,
+    texts: &[(&str, &Buffer)],
     is_ours: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<RawFinding>, GateError> {
+    let Some((_, text)) = texts.first() else { return Ok(Vec::new()) };
     check_ran(command, run)?;
+    check_no_crash_instead(command, run, texts)?;
     let raws = raw_findings(command, run, text, is_ours).map_err(|why| run.gate_error(why))?;
     if raws.len() > MAX_FINDINGS {
         return Err(GateError::Broken(format!("reported more than {MAX_FINDINGS} findings")));

@@ -6,6 +6,7 @@ use super::notes;
 use crate::error::GateError;
 use crate::finding::sanitize;
 use lockgate_policy::{CommandSpec, OutputForm, Stream};
+use lockgate_text::Buffer;
 
 /// The largest number of findings in one output. Omitted findings could be those that an edit introduced, so
 /// more are an error.
@@ -116,8 +117,8 @@ fn skip_message(command: &CommandSpec, run: &ProgramOutput<'_>, stream: Stream) 
 
 /// Checks that no crash is reported on the stream without findings: findings before a crash are not a result.
 ///
-/// The readers of each format look for such a line on the other stream. A formatter that rejects a text may
-/// quote it.
+/// The readers of each format look for such a line on the other stream, and [`check_no_crash_instead`] does so
+/// for an exit code. A formatter that rejects a text may quote it.
 pub(super) fn check_no_crash(command: &CommandSpec, run: &ProgramOutput<'_>) -> Result<(), GateError> {
     let stream = match (&command.output.form, command.output.from) {
         (OutputForm::Exit(_), _) | (_, Stream::Both) => return Ok(()),
@@ -133,6 +134,30 @@ pub(super) fn check_no_crash(command: &CommandSpec, run: &ProgramOutput<'_>) -> 
         }
         None => Ok(()),
     }
+}
+
+/// Checks that a program whose exit code stands for a fixed message did not crash: a crash is not that finding.
+///
+/// Without a message, the finding quotes the crash, because a command that runs tests reports theirs. If one of
+/// the texts has such a line itself, the output may quote it.
+pub(super) fn check_no_crash_instead(
+    command: &CommandSpec,
+    run: &ProgramOutput<'_>,
+    texts: &[(&str, &Buffer)],
+) -> Result<(), GateError> {
+    let has_message = matches!(&command.output.form, OutputForm::Exit(message) if !message.is_empty());
+    if !(has_message && notes::is_on()) {
+        return Ok(());
+    }
+    let is_quoted = || texts.iter().any(|(_, text)| text.view().lines().any(notes::is_crash));
+    for stream in [Stream::Stderr, Stream::Stdout] {
+        let output = run.stream_text(stream);
+        if let Some(line) = notes::crash(&output).filter(|_| !is_quoted()) {
+            let line = informative_line(&output).unwrap_or_else(|| sanitize(line));
+            return Err(GateError::Broken(format!("reports a crash: {line}")));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the dependencies that a program lacks, and the command that fetches them.

@@ -124,6 +124,29 @@ fn words_find_names_then_documentation() {
 }
 
 #[test]
+fn a_short_name_is_found_after_what_matches_a_word() {
+    let text = "def f():\n    pass\n\ndef to():\n    pass\n\ndef parse():\n    \"\"\"Parses f.\"\"\"\n";
+    let world = World::new(&[("a.py", text)]);
+    let find = |query: &str| at(&world.ask(ContextQuery { query: Some(query), ..NOTHING }).found.unwrap());
+    assert_eq!(find("f"), ["a.py:1 f"]);
+    assert_eq!(find("to"), ["a.py:4 to"]);
+    assert_eq!(find("parse f to"), ["a.py:7 parse", "a.py:1 f", "a.py:4 to"]);
+    assert!(find("g").is_empty());
+}
+
+#[test]
+fn symbols_of_a_query_that_do_not_fit_are_counted() {
+    let text: String = (0..600).map(|n| format!("def cache_{n}(): pass\n")).collect();
+    let world = World::new(&[("a.py", &text)]);
+    for tokens in [500, 100_000] {
+        let answer = world.ask(ContextQuery { query: Some("cache"), tokens, ..NOTHING });
+        let shown = answer.found.unwrap().len();
+        assert!(shown > 5 && shown <= 500 && answer.truncated, "{shown}");
+        assert_eq!(answer.notes, [format!("{shown} of 600 symbols are shown")]);
+    }
+}
+
+#[test]
 fn a_file_is_outlined_with_what_it_uses() {
     let answer = project().ask(ContextQuery { near: Some("app/views.py"), ..NOTHING });
     let target = answer.target.unwrap();

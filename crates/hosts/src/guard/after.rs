@@ -87,7 +87,7 @@ impl EventGuard<'_> {
                 )));
             }
             if (differs || !is_judged) && file.bytes.is_some() {
-                texts.extend(self.judge_written(&path, known).await?);
+                texts.extend(self.judge_written(&path, &file.path, known).await?);
             }
             let before = known.before.clone().map_or(BytesBefore::Absent, BytesBefore::Bytes);
             changes.push(HostChange { path, before, mode: known.mode });
@@ -98,14 +98,15 @@ impl EventGuard<'_> {
         Ok(texts)
     }
 
-    async fn judge_written(&self, path: &str, known: &FileRecord) -> Step<Vec<AfterText>> {
+    /// Judges a file as it is now; `name` is its path in the text.
+    async fn judge_written(&self, path: &str, name: &str, known: &FileRecord) -> Step<Vec<AfterText>> {
         let end = self.started + self.settings_at_top().deadline;
         let watch = self.watch.with_end(end);
         let checked = self.workspace.judge_written(path.to_owned(), known.before.clone(), watch).await?;
         if !checked.verdict.refuses() {
             return Ok(Vec::new());
         }
-        let judged = Judged { path: &checked.path, text: &checked.text, verdict: &checked.verdict };
+        let judged = Judged { path: name, text: &checked.text, verdict: &checked.verdict };
         Ok(vec![AfterText::Bad(texts::findings(&[judged], EditState::Made))])
     }
 

@@ -8,11 +8,26 @@ use super::offers::ToolCall;
 use super::options::ResponseOptions;
 use crate::tools::entity::FIELDS;
 use lockgate_edit::request::EntityKind;
-use lockgate_error::{FieldValue, NextCall};
+use lockgate_error::{Code, Error, FieldValue, NextCall};
 use lockgate_protocol::{EntityKey, ProposedCall};
 
 /// The maximum number of further fields that one proposed call corrects.
 const MAX_CORRECTED: usize = 8;
+
+/// Returns the step that changes every match, if the search text matches in several places and the called tool has a field
+/// for that. `None` if the call sets it already.
+pub(super) fn every_match_step(error: &Error, options: &ResponseOptions) -> Option<&'static str> {
+    let is_of_search = error.code == Code::AmbiguousMatch && error.field.as_deref() != Some("within");
+    let current = options.offers.current_call.as_ref().filter(|_| is_of_search)?;
+    let entry = error.entry_index();
+    let fields = match (entry, current.arguments.get("edits")) {
+        (Some(at), Some(edits)) => edits.get(at)?.as_object()?,
+        (Some(_) | None, _) => &current.arguments,
+    };
+    let is_unset = matches!(fields.get("replace_all"), None | Some(Value::Null | Value::Bool(false)));
+    (is_unset && current.has_field("replace_all", entry))
+        .then_some("set `replace_all: true` to change every match")
+}
 
 fn wire_value(value: &FieldValue) -> Value {
     match value {

@@ -4,7 +4,7 @@ use super::entity::key;
 use super::forms::Forms;
 use super::gates::{finding_line, notes, required_error};
 use super::message::{self, LineDisplay, Message};
-use super::next::NextStep;
+use super::next::{self, NextStep};
 use super::options::{DiffDisplay, ExtraField, ResponseOptions};
 use super::text;
 use lockgate_checks::{Finding, GateRun, Isolation};
@@ -194,6 +194,10 @@ impl<'a> FullResponse<'a> {
                     Some(own) => (None, format!("{own}; {step}")),
                 },
             };
+        let hint = match next::every_match_step(error, options) {
+            Some(step) => format!("{hint}, or {step}"),
+            None => hint,
+        };
         let message = Message::of_error(error, options);
         let (code, detail) = options.profile.code_pair(error.code);
         let is_known = error.disk == Disk::Untouched;

@@ -113,10 +113,19 @@ pub(super) fn nearest(best: &NearestLines, forms: Forms) -> Vec<String> {
     let numbered = best.excerpt.iter().map(|(line, text)| format!("{line}: {text}"));
     let is_shown = |line: &usize| best.excerpt.iter().any(|(shown, text)| shown == line && !is_cut(text));
     let difference = best.first_difference.iter().map(|FirstDifference { line, column, asked, found }| {
-        let asked = format!("first difference: line {line}, column {column}, asked {asked:?}");
+        let is_added = asked.is_empty() && *column == 1;
+        let difference = match is_added {
+            true => format!("first difference: line {line} was added"),
+            false => format!("first difference: line {line}, column {column}, asked {asked:?}"),
+        };
         match forms {
-            Forms::Text if is_shown(line) => asked,
-            Forms::Text | Forms::Both | Forms::Json | Forms::Compact => format!("{asked}, found {found:?}"),
+            Forms::Text if is_shown(line) => difference,
+            Forms::Text | Forms::Both | Forms::Json | Forms::Compact if is_added => {
+                format!("{difference}: {found:?}")
+            }
+            Forms::Text | Forms::Both | Forms::Json | Forms::Compact => {
+                format!("{difference}, found {found:?}")
+            }
         }
     });
     std::iter::once(head).chain(numbered).chain(difference).collect()

@@ -26,11 +26,11 @@ tool! {
 /// Fields of `safe_edit_file` that are given once for all files.
 const COMMON: [&str; 3] = ["mode", "show_diff", "max_bytes"];
 
-/// Edits one or several files: all are judged first, then all are written or none.
+/// Edits files: all are judged first, then all are written or none.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct EditFiles {
-    /// Each with the fields of safe_edit_file; of one file, all refer to its text before the call.
+    /// Each as in safe_edit_file; all of one file refer to its current text, or to one expected_version.
     edits: Vec<FileEditArgs>,
     /// As in safe_edit_file.
     mode: Option<WireMode>,

@@ -68,7 +68,9 @@ fn whole(reading: &ReadLines, most: usize) -> (TextResponse, String) {
         resolved_path: reading.resolved_path.clone(),
         warning: truncated.then(|| warning(content, first, total_lines)),
     };
-    let heading = heading(reading, &counted(total_lines, "line"), response.warning.as_deref());
+    let start = if first > 1 { format!(", shown from line {first}") } else { String::new() };
+    let shown = counted(total_lines, "line") + &start;
+    let heading = heading(reading, &shown, response.warning.as_deref());
     (response, heading + content)
 }
 
@@ -131,6 +133,14 @@ mod tests {
         assert_eq!(answer.text, format!("a: 3 lines, version {version}\none\n\ntwo"));
         let answer = render(&reading("one\n"), usize::MAX, &ResponseOptions::default());
         assert!(answer.text.starts_with("a: 1 line, version "), "{}", answer.text);
+    }
+
+    #[test]
+    fn the_first_line_of_a_rest_is_named() {
+        let reading = ReadLines { start_line: 2, ..reading("one\ntwo\nthree\n") };
+        let answer = render(&reading, usize::MAX, &ResponseOptions::default());
+        let version = answer.json["version"].as_str().unwrap();
+        assert_eq!(answer.text, format!("a: 3 lines, shown from line 2, version {version}\ntwo\nthree\n"));
     }
 
     #[test]

@@ -27,7 +27,7 @@ struct SearchContent {
     pattern: String,
     /// `pattern` is a text, not a regex.
     literal: Option<bool>,
-    /// As in safe_edit_file.
+    /// Sum of I=2, S=16, X=64.
     search_flags: Option<SearchFlags>,
     /// File, folder or glob (`src/**/*.py`).
     path: Option<String>,

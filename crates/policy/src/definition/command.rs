@@ -318,7 +318,7 @@ fn parse_command(fields: &MapFields, argv: &YamlNode, input: &YamlNode) -> Resul
         values,
         files: FileFilter {
             except: fields.optional("except", names)?.unwrap_or_default(),
-            only: fields.optional("only", YamlNode::texts)?.unwrap_or_default(),
+            only: fields.optional("only", names_with_folders)?.unwrap_or_default(),
         },
         older: None,
     })
@@ -334,6 +334,15 @@ pub(super) fn program_spec(
     let bin = own.optional("bin", candidates)?.unwrap_or_else(|| vec![plain(&name)]);
     let probe = texts("probe")?.into_iter().skip(1).collect();
     Ok(ProgramSpec { name, bin, probe, install: texts("install")? })
+}
+
+/// Reads names of files, which may have folders before them.
+fn names_with_folders(node: &YamlNode, what: &str) -> Result<Vec<String>, PolicyError> {
+    let is_empty = |item: &&YamlNode| item.text(what).is_ok_and(str::is_empty);
+    match node.list(what)?.iter().find(is_empty) {
+        Some(item) => Err(item.fault(format!("{what} contains an empty name, which no file has"))),
+        None => node.texts(what),
+    }
 }
 
 fn plain(word: &str) -> CommandWord {

@@ -362,6 +362,21 @@ mod tests {
         refused(&with("kind: pattern\nmust_match: a"), "the key `message` is missing");
         refused(&with("kind: pattern\nstructure: html"), "3:12: unknown structure `html`");
         refused(&with("kind: syntax\ninput: stdin"), "3:1: unknown key `input`");
+        refused("languages: []\nkind: syntax\n", "1:12: `languages` is empty: name a language");
+        let empty = with("kind: pattern\nmust_match: ''\nmessage: m");
+        refused(&empty, "3:13: `must_match` is empty, so it matches every text: write a pattern");
+        let command = |words: &str, more: &str| {
+            let input = "kind: command\ninput: stdin\noutput: { text: exit }";
+            with(&format!("{input}\ncommand: [awk, {words}]\n{more}"))
+        };
+        refused(&command("x", "only: ['']"), "6:8: `only` contains an empty name, which no file has");
+        let shadowing = "values: { path: { in: [a], match: '(a)', default: b } }";
+        refused(&command("x", shadowing), "6:11: `{path}` is filled in by lockgate: choose another name");
+        let unknown = "unknown placeholder `print` (known: path, ";
+        refused(&command("'{print}'", ""), unknown);
+        refused(&command("'{print}'", ""), "; other text in braces needs a space, as in `{ print }`");
+        // Control: these are the text that they seem to be.
+        assert!(read(&command("'{ print }', '^.{2}'", "")).is_ok());
         let older = |input: &str, words: &str, older: &str| {
             with(&format!(
                 "kind: command\noutput: {{ text: exit }}\nprobe: [x, -v]\ninput: {input}\ncommand: [x, {words}]\nolder: {{ than: '2', {older} }}"

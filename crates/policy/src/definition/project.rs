@@ -6,6 +6,7 @@ use super::super::node::{self, PolicyError, YamlNode};
 use super::super::value_shape::Absent::Refused;
 use super::super::value_shape::ValueShape::{List, Text};
 use super::super::value_shape::{Setting, ValueShape, tables};
+use super::template::Hole;
 
 /// A file whose text affects a program's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +79,10 @@ pub(super) fn values(node: &YamlNode, what: &str) -> Result<Vec<ProjectValue>, P
         let fields = node.settings("a value", &[VALUE])?;
         if key.name.is_empty() || !key.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             return Err(key.fault("a value name may contain only letters, digits and `_`"));
+        }
+        if Hole::is_named(&key.name) {
+            let name = &key.name;
+            return Err(key.fault(format!("`{{{name}}}` is filled in by lockgate: choose another name")));
         }
         let pattern = fields.require("match")?.regex("`match`")?;
         if pattern.captures_len() != 2 {

@@ -64,6 +64,11 @@ impl Hole {
         ("venv", Hole::Venv),
         ("node_modules", Hole::NodeModules),
     ];
+
+    /// True if this is the name of a placeholder, wherever it is allowed.
+    pub(super) fn is_named(name: &str) -> bool {
+        Hole::NAMED.iter().any(|(known, _)| *known == name)
+    }
 }
 
 impl CommandWord {
@@ -73,7 +78,7 @@ impl CommandWord {
     }
 }
 
-/// Parses a word with these placeholders and values; any other name in braces is an error.
+/// Parses a word with these placeholders and values; any other name in braces is an error, except a number.
 pub(super) fn template(
     node: &YamlNode,
     what: &str,
@@ -87,9 +92,13 @@ pub(super) fn template(
     let holes = Hole::NAMED.iter().filter(|(_, hole)| allowed.contains(hole)).map(|(name, _)| *name);
     let names: Vec<&str> = holes.chain(own.iter().copied()).collect();
     let mut pieces = Vec::new();
-    while let Some(Placeholder { before: text, name, after }) = placeholder(rest) {
+    while let Some(Placeholder { before: text, name, after }) = placeholder(rest, own) {
         if !names.contains(&name) {
-            return Err(node.fault(unknown("placeholder", name, &names)));
+            let literal = clipped(name, MAX_WORD);
+            return Err(node.fault(format!(
+                "{}; other text in braces needs a space, as in `{{ {literal} }}`",
+                unknown("placeholder", name, &names)
+            )));
         }
         if !text.is_empty() {
             pieces.push(WordPart::Text(text.to_owned()));
@@ -119,11 +128,12 @@ struct Placeholder<'a> {
     after: &'a str,
 }
 
-/// Returns the first name in braces.
-fn placeholder(word: &str) -> Option<Placeholder<'_>> {
+/// Returns the first name in braces. A number there repeats a part of a pattern, unless a value has that name.
+fn placeholder<'a>(word: &'a str, own: &[&str]) -> Option<Placeholder<'a>> {
     let is_name = |name: &str| {
-        !name.is_empty()
-            && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
+        let is_number = name.chars().all(|character| character.is_ascii_digit());
+        name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
+            && (!is_number || own.contains(&name))
     };
     word.match_indices('{').find_map(|(start, _)| {
         let (before, tail) = word.split_at_checked(start)?;
@@ -139,10 +149,12 @@ mod tests {
     #[test]
     fn only_names_in_braces_are_filled_in() {
         let found = |before, name, after| Some(Placeholder { before, name, after });
-        assert_eq!(placeholder("a{path}b"), found("a", "path", "b"));
-        assert_eq!(placeholder("{\"a\": {}} {{draft}}"), found("{\"a\": {}} {", "draft", "}"));
-        for text in ["", "{}", "{", "}{", "{ print }", "{a-b}", "s/.*/{\"line\": 1}/"] {
-            assert_eq!(placeholder(text), None, "{text}");
+        assert_eq!(placeholder("a{path}b", &[]), found("a", "path", "b"));
+        assert_eq!(placeholder("{\"a\": {}} {{draft}}", &[]), found("{\"a\": {}} {", "draft", "}"));
+        for text in ["", "{}", "{", "}{", "{ print }", "{a-b}", "s/.*/{\"line\": 1}/", "^.{2}"] {
+            assert_eq!(placeholder(text, &[]), None, "{text}");
         }
+        assert_eq!(placeholder("^.{2}{path}", &[]), found("^.{2}", "path", ""));
+        assert_eq!(placeholder("^.{2}", &["2"]), found("^.", "2", ""));
     }
 }

@@ -58,6 +58,12 @@ fn numbers_out_of_range_are_refused() {
         ("file: 4GiB", "1:17: `file` must be at least 1 byte and less than 4GiB"),
         ("file: 4294967296", "less than 4GiB"),
         ("file: 99999999999999999999999", "not the number 1"),
+        ("file: 1e6", "or no unit, as in `10MiB`, not the number 1000000.0: write `1000000`"),
+        (
+            "regex_steps: 1e6",
+            "`regex_steps` must be a whole number, not the number 1000000.0: write `1000000`",
+        ),
+        ("regex_steps: 1000.5", "`regex_steps` must be a whole number, not the number 1000.5\n"),
         ("file: 1.5MiB", "not the text `1.5MiB`"),
         ("lock_wait: 20", "1:22: `lock_wait` needs a unit, as in `20s` or `20ms`"),
         ("lock_wait: 61m", "1:22: `lock_wait` must be at most 60m"),

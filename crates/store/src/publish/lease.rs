@@ -10,13 +10,40 @@
 use rustix::io::{Errno, Result as Io};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The command's number, which libc defines for few systems; Linux uses the same everywhere.
 const F_SETSIG: libc::c_int = 10;
 
 /// The pause before files that another program has open for writing are tried again.
-pub(super) const PAUSE: Duration = Duration::from_millis(2);
+const PAUSE: Duration = Duration::from_millis(2);
+/// The share of the attempts for which there is time that are made even if the machine is so busy that the time is up.
+const LEAST_ATTEMPTS: u128 = 4;
+
+/// The wait for programs that have a file open for writing.
+pub(super) struct WriterWait {
+    start: Instant,
+    timeout: Duration,
+    attempts: u128,
+}
+
+impl WriterWait {
+    /// Begins to wait for this time.
+    pub fn new(timeout: Duration) -> WriterWait {
+        WriterWait { start: Instant::now(), timeout, attempts: 0 }
+    }
+
+    /// Sleeps before the next attempt. Returns false instead if the wait is over.
+    pub fn pause(&mut self) -> bool {
+        let least = self.timeout.as_nanos() / PAUSE.as_nanos() / LEAST_ATTEMPTS;
+        if self.start.elapsed() >= self.timeout && self.attempts >= least {
+            return false;
+        }
+        self.attempts += 1;
+        std::thread::sleep(PAUSE);
+        true
+    }
+}
 
 /// A lease on an open file. Hold it only while the files of one edit are exchanged.
 #[derive(Debug)]

@@ -39,7 +39,8 @@ impl CopiedMetadata {
         let owner = (self.owner.0 != user).then(|| Uid::from_raw(self.owner.0));
         let group = (self.owner.1 != group).then(|| Gid::from_raw(self.owner.1));
         if owner.is_some() || group.is_some() {
-            rustix::fs::fchown(new, owner, group).map_err(|errno| failed("fchown", shown, errno))?;
+            rustix::fs::fchown(new, owner, group)
+                .map_err(|errno| ownership_error((owner, group), shown, errno))?;
         }
         self.copy_attributes_to(new, shown)?;
         let mode = Mode::from_raw_mode(self.mode);
@@ -89,6 +90,25 @@ impl CopiedMetadata {
     }
 }
 
+/// The error for an owner or a group that the new file cannot get.
+///
+/// A process may give a file only a group of its own user, and only root may give it another owner.
+fn ownership_error((owner, group): (Option<Uid>, Option<Gid>), shown: &str, errno: Errno) -> Error {
+    let mut error = failed("fchown", shown, errno);
+    if !matches!(errno, Errno::PERM | Errno::INVAL) {
+        return error;
+    }
+    let owner = owner.map(|owner| format!("owner {}", owner.as_raw()));
+    let group = group.map(|group| format!("group {}", group.as_raw()));
+    let lost = owner.into_iter().chain(group).collect::<Vec<_>>().join(" and ");
+    error.message =
+        format!("{shown}: a new file cannot get the {lost} of the old one (fchown failed: {errno})");
+    error.hint(format!(
+        "a person makes the user of lockgate a member of the file's group, or gives {shown} another owner \
+         or group with `chown` or `chgrp`"
+    ))
+}
+
 fn named_attributes(file: &OwnedFd, shown: &str) -> Result<BTreeMap<CString, Vec<u8>>, Error> {
     attributes(file).map_err(|errno| failed("reading the extended attributes", shown, errno))
 }
@@ -123,5 +143,27 @@ fn absent_is_fine(result: Io<()>) -> Io<()> {
     match result {
         Err(Errno::NODATA | Errno::NOTSUP) => Ok(()),
         result => result,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockgate_error::Code;
+
+    #[test]
+    fn a_group_that_cannot_be_kept_is_named_with_the_next_step() {
+        let group = (None, Some(Gid::from_raw(1234)));
+        let error = ownership_error(group, "a.txt", Errno::PERM);
+        assert_eq!(error.code, Code::PermissionDenied);
+        let what = "a.txt: a new file cannot get the group 1234 of the old one (fchown failed: ";
+        assert!(error.message.starts_with(what), "{error:?}");
+        assert!(error.hint.as_deref().is_some_and(|hint| hint.contains("`chgrp`")), "{error:?}");
+        let both = (Some(Uid::from_raw(5)), Some(Gid::from_raw(1234)));
+        assert!(
+            ownership_error(both, "a.txt", Errno::PERM).message.contains("the owner 5 and group 1234 of")
+        );
+        // The control: another failure says nothing of the owner.
+        assert_eq!(ownership_error(group, "a.txt", Errno::IO), failed("fchown", "a.txt", Errno::IO));
     }
 }

@@ -8,7 +8,7 @@
 
 use super::exchange::AppliedWrite;
 use super::expected::ExpectedFile;
-use super::lease::{Leases, PAUSE};
+use super::lease::{Leases, WriterWait};
 use super::stage::StagedFile;
 use super::swap::{FileBusy, SwapError, SwapNames};
 use crate::disk::permit;
@@ -18,7 +18,6 @@ use crate::snapshot::ExpectedContent;
 use crate::system_error::conflict;
 use lockgate_error::{Code, Error};
 use lockgate_policy::{HardLinks, Publishing};
-use std::time::Instant;
 
 /// The order of the writes within an edit: the more exposed a write is to other programs until the last one
 /// is applied, the later it comes.
@@ -65,11 +64,13 @@ impl<'a> PreparedWrite<'a> {
 
     /// Takes the leases, if the system supports them.
     fn hold(&mut self) -> Result<(), FileBusy> {
-        if self.phase() == PublishPhase::WriteInto {
-            return Ok(());
-        }
         if let Some(before) = self.write.before {
             self.leases.before = self.names.lease_now(&ExpectedFile::from(before))?;
+        }
+        if self.phase() == PublishPhase::WriteInto {
+            // It showed that no other program writes. A longer one would hold back lockgate itself.
+            self.leases = Leases::default();
+            return Ok(());
         }
         let is_held =
             self.leases.before.is_some() || (self.write.before.is_none() && self.names.guards.lease);
@@ -146,7 +147,7 @@ pub(super) fn hold<'p, 'a: 'p>(
     prepared: impl Iterator<Item = &'p mut PreparedWrite<'a>>,
 ) -> Result<(), Error> {
     let mut prepared: Vec<&mut PreparedWrite<'a>> = prepared.collect();
-    let start = Instant::now();
+    let mut wait = None;
     loop {
         let mut open = None;
         for one in &mut prepared {
@@ -157,9 +158,8 @@ pub(super) fn hold<'p, 'a: 'p>(
         }
         let Some((shown, timeout)) = open else { return Ok(()) };
         prepared.iter_mut().for_each(|one| one.leases = Leases::default());
-        if start.elapsed() >= timeout {
+        if !wait.get_or_insert_with(|| WriterWait::new(timeout)).pause() {
             return Err(conflict(shown, "is open for writing in another program"));
         }
-        std::thread::sleep(PAUSE);
     }
 }

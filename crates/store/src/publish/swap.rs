@@ -6,7 +6,7 @@
 
 use super::expected::ExpectedFile;
 use super::guards::Guards;
-use super::lease::{Lease, Leases, PAUSE};
+use super::lease::{Lease, Leases, WriterWait};
 use crate::disk::file_system::is_unsure_of_writers;
 use crate::disk::folder::{Folder, Renamed};
 use crate::outcome::GuardLevel;
@@ -14,7 +14,6 @@ use crate::staged_name;
 use crate::system_error::{conflict, failed};
 use lockgate_error::{Code, Error};
 use rustix::io::Errno;
-use std::time::Instant;
 
 /// Two names in one folder: the target's and the staged one.
 #[derive(Clone, Copy)]
@@ -164,11 +163,11 @@ impl SwapNames<'_> {
     /// Takes a lease on the file and waits for programs that have it open for writing; `None` if the system
     /// has no leases.
     fn lease<'f>(&self, expected: &ExpectedFile<'f>) -> Result<Option<Lease<'f>>, SwapError> {
-        let start = Instant::now();
+        let mut wait = WriterWait::new(self.guards.timeout);
         loop {
             match self.lease_now(expected) {
                 Ok(lease) => return Ok(lease),
-                Err(FileBusy) if start.elapsed() < self.guards.timeout => std::thread::sleep(PAUSE),
+                Err(FileBusy) if wait.pause() => {}
                 Err(FileBusy) => {
                     return Err(SwapError::Unchanged(conflict(
                         self.shown,

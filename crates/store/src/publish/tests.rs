@@ -311,18 +311,24 @@ fn whoever_waits_for_the_last_of_many_files_has_them_all_left_as_they_were_and_g
 
 #[test]
 fn a_file_that_is_open_for_writing_is_a_conflict_and_no_lower_level() {
-    let fixture = Fixture::new(&[("a", "1")]);
-    let writer = fs::File::options().append(true).open(fixture.at("a")).unwrap();
-    let start = std::time::Instant::now();
-    let error = fixture.publish(&[("a", Some("2"))], Publishing::default(), Guards::ALL).unwrap_err();
-    assert!(
-        error.code == Code::EditConflict && error.message.contains("open for writing"),
-        "{}",
-        error.message
-    );
-    assert!(start.elapsed() >= Guards::ALL.timeout, "it was waited for");
-    drop(writer);
-    assert!(fixture.publish(&[("a", Some("2"))], Publishing::default(), Guards::ALL).is_ok(), "the control");
+    for links in [HardLinks::Refuse, HardLinks::InPlace] {
+        let fixture = Fixture::new(&[("a", "1")]);
+        if links == HardLinks::InPlace {
+            fs::hard_link(fixture.at("a"), fixture.at("b")).unwrap();
+        }
+        let writer = fs::File::options().append(true).open(fixture.at("a")).unwrap();
+        let start = std::time::Instant::now();
+        let error = fixture.publish(&[("a", Some("2"))], publishing(links), Guards::ALL).unwrap_err();
+        assert!(
+            error.code == Code::EditConflict && error.message.contains("open for writing"),
+            "{}",
+            error.message
+        );
+        assert!(start.elapsed() >= Guards::ALL.timeout, "it was waited for");
+        drop(writer);
+        assert!(fixture.publish(&[("a", Some("2"))], publishing(links), Guards::ALL).is_ok(), "the control");
+        assert_eq!(fixture.text("a"), "2");
+    }
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub(super) enum NameRule {
     Scoped(&'static str),
     /// The same, for a node with a body: without one it is a use.
     WithBody(&'static str),
+    /// The first identifier in a field: the name of a type before its parameters.
+    Identifier(&'static str),
     /// The text of a field, if another field is a function or class.
     Value {
         /// The field of the name.
@@ -52,6 +54,7 @@ impl NameRule {
         let at = self.node(node, view)?;
         let name = match self {
             NameRule::Field(_)
+            | NameRule::Identifier(_)
             | NameRule::Value { .. }
             | NameRule::Child(_)
             | NameRule::Key
@@ -69,6 +72,7 @@ impl NameRule {
         match self {
             NameRule::Field(name) | NameRule::Scoped(name) => field(name),
             NameRule::WithBody(name) => field("body").and_then(|_| field(name)),
+            NameRule::Identifier(name) => identifier(field(name)?),
             NameRule::Value { name, function } => {
                 field(function).filter(is_function).and_then(|_| field(name))
             }
@@ -150,6 +154,18 @@ fn receiver_name(node: Node<'_>, view: &str) -> Option<String> {
     let bare = whole.trim_start_matches(['*', '(', ' ']);
     let bare = bare.split(['[', ')', ' ']).next().unwrap_or(bare);
     Some(format!("{bare}.{}", text(node.child_by_field_name("name")?, view)?))
+}
+
+/// Returns the first identifier at the beginning of a node.
+fn identifier(node: Node<'_>) -> Option<Node<'_>> {
+    let mut node = node;
+    for _ in 0..MAX_DECLARATORS {
+        if node.kind() == "identifier" {
+            return Some(node);
+        }
+        node = children(node).find(Node::is_named)?;
+    }
+    None
 }
 
 /// Returns the innermost of nested declarators.

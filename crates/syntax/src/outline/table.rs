@@ -77,6 +77,7 @@ pub(super) static TABLE: [LanguageNodes; 13] = [
         symbols: &[
             symbol(NameRule::Field("name"), SymbolKind::Class, &["class_definition"]),
             symbol(NameRule::Field("name"), SymbolKind::Function, &["function_definition"]),
+            symbol(NameRule::Identifier("left"), SymbolKind::Type, &["type_alias_statement"]),
         ],
         minors: &[minor(MinorNames::Targets("left"), SymbolKind::Variable, &["assignment"])],
         bodies: &["function_definition", "lambda"],

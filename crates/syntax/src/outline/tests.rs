@@ -106,6 +106,15 @@ const NAMES: &[(&str, &str, &[&str])] = &[
 ];
 
 #[test]
+fn an_alias_is_a_symbol() {
+    let text = "type A = int\ntype B[T] = list[T]\nclass C:\n    type D = int\ntype = 1\n";
+    let outline = outline("a.py", text);
+    let paths: Vec<_> = outline.symbols().map(|symbol| symbol.path).collect();
+    assert_eq!(paths, ["A", "B", "C", "C.D", "type"]);
+    assert_eq!(spans("a.py", text, "B"), ["type B[T] = list[T]\n"]);
+}
+
+#[test]
 fn symbols_have_their_paths() {
     let mut wrong = Vec::new();
     for (path, text, wanted) in NAMES {

@@ -60,11 +60,14 @@ proptest! {
         let before = file.without_lone_returns().read();
         let mut changes = changes(before.view(), file.encoding, &wishes);
         changes.iter_mut().for_each(|change| change.text = without_lone_returns(&change.text));
+        // A text at the start may repeat the mark of the file, which is not part of the view.
+        let repeats = before.has_byte_order_mark() && !before.view().starts_with('\u{feff}');
         let mut wanted = before.view().to_owned();
         let mut sorted = changes.clone();
         sorted.sort_by_key(|change| change.span.start);
         for change in sorted.iter().rev() {
-            wanted.replace_range(change.span.clone(), &change.text);
+            let unmarked = change.text.strip_prefix('\u{feff}').filter(|_| repeats && change.span.start == 0);
+            wanted.replace_range(change.span.clone(), unmarked.unwrap_or(&change.text));
         }
         let after = before.apply(&before.plan(changes).unwrap()).unwrap();
         prop_assert_eq!(after.view(), wanted.replace("\r\n", "\n"));

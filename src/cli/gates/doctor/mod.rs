@@ -20,6 +20,7 @@ use super::install;
 use super::parallel::parallel;
 use crate::cli::output_format::OutputFormat;
 use crate::cli::paint;
+use crate::cli::verbosity::Verbosity;
 use checkup::{Checkup, all_ok};
 use lockgate_checks::{
     DiskState, Finding, InstalledProgram, Outcome, SampleError, Watch, canaries, run_sample, version,
@@ -33,11 +34,13 @@ const FINDS_NOTHING: &str = "finds nothing in its canary (a text that must not p
 /// Reason for a program that finds only the text that does not parse.
 const ONLY_PARSES: &str = "parses its canary, but misses the mistake that only its own analysis can find";
 
-/// Tests the gates, prints the results, and returns true if all required gates work.
+/// Tests the gates, prints the results, and returns true if all required gates work. If they do, a quiet command prints
+/// nothing.
 pub(super) fn run(
     gate_list: &GateList,
     names: &[String],
     format: OutputFormat,
+    verbosity: Verbosity,
     watch: &Watch,
 ) -> Result<bool, Error> {
     let gates = gates_to_test(gate_list, names)?;
@@ -46,6 +49,7 @@ pub(super) fn run(
     try_in_project(gate_list, &mut checkups, watch)?;
     match format {
         OutputFormat::Json => paint::print_json(&render::json(gate_list, &checkups))?,
+        OutputFormat::Text if verbosity == Verbosity::Quiet && all_ok(&checkups) => {}
         OutputFormat::Text => paint::print(&render::text(gate_list, &checkups))?,
     }
     Ok(all_ok(&checkups))

@@ -7,8 +7,7 @@ use super::checkup::{Checkup, GateState, all_ok};
 use crate::cli::gates::gate_list::{GateList, RootPolicy};
 use crate::cli::paint::{DONE, FAINT, LABEL, REJECTED, WARNING, labelled, paint};
 use crate::cli::trust::render::visible;
-use lockgate_checks::Isolation;
-use lockgate_checks::{GateRuntime, Outcome};
+use lockgate_checks::{GateRuntime, Isolation};
 use lockgate_engine::ProjectTrial;
 
 /// The scope of the test.
@@ -81,8 +80,7 @@ fn row(checkup: &Checkup, [name, state, version]: [usize; 3]) -> String {
         text += &note(why);
     }
     if let Some(ProjectTrial { path, run }) = checkup.in_project.as_ref().filter(|_| checkup.state.is_ok()) {
-        let why = run.why.as_deref().filter(|_| run.outcome == Outcome::Skipped);
-        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+        let why = run.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
         text += &note(&format!("in this project: {} on {path}{why}", run.outcome.name()));
     }
     if matches!(checkup.state, GateState::Unavailable(_)) && !checkup.install.is_empty() {
@@ -99,7 +97,7 @@ fn style(state: &GateState) -> Style {
     }
 }
 
-/// Renders the number of required gates that work.
+/// Renders the number of required gates that work, and names those without a proof of that.
 fn summary(checkups: &[Checkup]) -> String {
     let wanted: Vec<&Checkup> = checkups.iter().filter(|checkup| checkup.is_required).collect();
     let ill: Vec<String> = wanted
@@ -107,11 +105,24 @@ fn summary(checkups: &[Checkup]) -> String {
         .filter(|checkup| !checkup.state.is_ok())
         .map(|checkup| visible(&checkup.name))
         .collect();
-    match (wanted.len(), ill.as_slice()) {
-        (0, _) => labelled(DONE, "passed", "no required gate runs a program"),
-        (1, []) => labelled(DONE, "passed", "the required gate works"),
-        (count, []) => labelled(DONE, "passed", format!("all {count} required gates work")),
-        (count, ill) => labelled(REJECTED, "failed", format!("{} of {count}: {}", ill.len(), ill.join(", "))),
+    let unproven: Vec<String> = wanted
+        .iter()
+        .filter(|checkup| matches!(checkup.state, GateState::Unproven))
+        .map(|checkup| visible(&checkup.name))
+        .collect();
+    match (wanted.len(), ill.as_slice(), unproven.as_slice()) {
+        (0, ..) => labelled(DONE, "passed", "no required gate runs a program"),
+        (1, [], []) => labelled(DONE, "passed", "the required gate works"),
+        (count, [], []) => labelled(DONE, "passed", format!("all {count} required gates work")),
+        (1, [], _) => labelled(DONE, "passed", "the required gate has no known problem, but is unproven"),
+        (count, [], unproven) => {
+            let working = count - unproven.len();
+            let names = unproven.join(", ");
+            labelled(DONE, "passed", format!("{working} of {count} required gates work; unproven: {names}"))
+        }
+        (count, ill, _) => {
+            labelled(REJECTED, "failed", format!("{} of {count}: {}", ill.len(), ill.join(", ")))
+        }
     }
 }
 

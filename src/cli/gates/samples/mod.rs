@@ -17,20 +17,23 @@ use super::install;
 use super::parallel::parallel;
 use crate::cli::output_format::OutputFormat;
 use crate::cli::paint;
+use crate::cli::verbosity::Verbosity;
 use lockgate_checks::{
     DiskState, Finding, InstalledProgram, Outcome as GateOutcome, SampleError, Watch, mismatch, run_sample,
     run_sample_in_process,
 };
 use lockgate_error::Error;
 use lockgate_policy::{Gate, Sample};
-use results::{SampleReply, SampleResults, TestedGate, Trial};
+use results::{SampleOutcome, SampleReply, SampleResults, TestedGate, Trial};
 
-/// Tests the gates, prints each result when it is ready, and returns true on success.
+/// Tests the gates, prints each result when it is ready, and returns true on success. A quiet command prints the gates
+/// that failed, and the summary if the command fails.
 pub(super) fn run(
     gate_list: &GateList,
     names: &[String],
     required: RequiredGates,
     format: OutputFormat,
+    verbosity: Verbosity,
     watch: &Watch,
 ) -> Result<bool, Error> {
     let gates =
@@ -42,7 +45,8 @@ pub(super) fn run(
         &gates,
         |gate| test_gate(gate_list, gate, watch),
         |_, tested| {
-            if format == OutputFormat::Text && written.is_ok() {
+            let is_shown = verbosity != Verbosity::Quiet || tested.outcome() == SampleOutcome::Failed;
+            if format == OutputFormat::Text && is_shown && written.is_ok() {
                 written = paint::print(&render::gate(&tested, width));
             }
             all.push(tested);
@@ -52,6 +56,7 @@ pub(super) fn run(
     let results = SampleResults { gates: all, required, took: started.elapsed() };
     match format {
         OutputFormat::Json => paint::print_json(&render::json(&results))?,
+        OutputFormat::Text if verbosity == Verbosity::Quiet && results.is_success() => {}
         OutputFormat::Text => paint::print(&render::summary(&results))?,
     }
     Ok(results.is_success())

@@ -20,6 +20,7 @@ mod wanted;
 use std::path::Path;
 use std::sync::Arc;
 
+use clap::ValueEnum as _;
 use serde_json::json;
 
 use self::addition::NAME;
@@ -74,6 +75,9 @@ pub(super) fn run(workspace: &Arc<Workspace>, call: &ClientCall<'_>) -> Result<I
             Change::Add(_) => format!("{} has the {} already", destination.shown, call.addition.name()),
             Change::Remove => format!("{} has no {} of lockgate", destination.shown, call.addition.name()),
         };
+        if (call.change, call.addition) == (Change::Remove, Addition::Server) {
+            outcome.notes.extend(remaining_hooks(workspace, call));
+        }
         return Ok(outcome);
     }
     if let Some(place) = conflict.filter(|_| call.change == Change::Add(OnExisting::Keep)) {
@@ -173,6 +177,28 @@ fn remove(
     };
     let text = text.map_err(|error| merge_error(&file.shown, &error))?;
     Ok(text.map_or(FileChange::None, FileChange::Write))
+}
+
+/// Returns a note on hooks of lockgate in the configuration of the client, with the command that removes them.
+fn remaining_hooks(workspace: &Arc<Workspace>, call: &ClientCall<'_>) -> Option<String> {
+    let call = ClientCall { addition: Addition::Hooks, toolsets: None, ..*call };
+    let path = match call.client.file(Addition::Hooks, call.scope) {
+        FilePath::None(_) => return None,
+        path => path,
+    };
+    let destination = Destination::open(workspace, path, &call).ok()?;
+    let contents = contents(&call);
+    let is_configured = contents.iter().any(|(name, content)| {
+        let change = destination.file(name).and_then(|file| remove(content, &file, &call, &mut Vec::new()));
+        matches!(change, Ok(FileChange::Write(_) | FileChange::Delete { .. }))
+    });
+    let client = call.client.to_possible_value().filter(|_| is_configured)?;
+    let user = if call.scope == Scope::User { " --user" } else { "" };
+    Some(format!(
+        "{} has hooks of lockgate; `lockgate init --client {}{user} --hooks --uninstall` removes them",
+        destination.shown,
+        client.get_name()
+    ))
 }
 
 /// Checks that the objects to remove are those that `init` adds; returns a note on each that has other keys.

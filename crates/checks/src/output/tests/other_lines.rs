@@ -42,6 +42,31 @@ fn a_crash_on_the_other_stream_is_no_answer() {
     assert!(reading(&swapped, &run).is_err());
 }
 
+/// A fixed message says nothing of a crash, so the crash is no finding.
+#[test]
+fn a_crash_is_not_what_an_exit_code_stands_for() {
+    let tidy = command(OutputForm::Exit("is not tidy".to_owned()));
+    for (code, stdout, stderr) in [
+        (1, "", TRACEBACK),
+        (1, TRACEBACK, ""),
+        (0, "", "panic: runtime error: index out of range\n"),
+        (1, "checking\n", "tool: internal error: no rule\n"),
+    ] {
+        let run = ProgramOutput { code, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
+        let [read, naive] = both(&tidy, &run);
+        assert!(read.unwrap_err().starts_with("reports a crash: "), "{stdout}{stderr}");
+        assert!(naive.is_ok(), "without the check the gate has an answer");
+        // A text with such a line may be quoted.
+        let text = "raise Failed(\"internal error\")\n";
+        assert!(reading_of(text, &tidy, &run).is_ok(), "{stdout}{stderr}");
+    }
+    check(&tidy, 1, "a.py is not tidy\n", Ok(&["1:1 error - is not tidy"]));
+    // Without a message, the finding quotes the crash.
+    let plain = command(OutputForm::Exit(String::new()));
+    let run = ProgramOutput { code: 1, stdout: b"", stderr: TRACEBACK.as_bytes() };
+    assert!(reading(&plain, &run).unwrap().concat().contains("KeyError: 1"));
+}
+
 #[test]
 fn a_traceback_of_the_end_of_an_interpreter_is_no_crash() {
     let json = command(OutputForm::Json(plain_place()));

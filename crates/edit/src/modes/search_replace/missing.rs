@@ -318,13 +318,15 @@ fn clipped(line: &str) -> String {
     if start.len() < line.len() { start + "..." } else { start }
 }
 
-/// Returns the first character in which the search lines differ from the nearest ones. Blank lines, and blanks at
-/// both ends of a line, are ignored.
+/// Returns the first character in which the search lines differ from the nearest ones, or the first line that only the
+/// nearest ones have. Blank lines, and blanks at both ends of a line, are ignored.
 fn first_difference(needle: &str, window: &Window<'_>, similar: SimilarLines) -> Option<Difference> {
     let lines = window.buffer.lines();
     let lines_found = (similar.first..=similar.last).map(|line| (line, lines.text(line)));
     let mut lines_found = lines_found.filter(|(_, text)| !text.trim().is_empty());
     let start = |text: &str| text.chars().take(DIFFERENCE_WIDTH).collect::<String>();
+    let added =
+        |line: usize, text: &str| Difference { line, column: 1, expected: String::new(), found: start(text) };
     for quoted in needle.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let Some((line, text)) = lines_found.next() else {
             let column = lines.text(similar.last).chars().count() + 1;
@@ -338,6 +340,9 @@ fn first_difference(needle: &str, window: &Window<'_>, similar: SimilarLines) ->
         if quoted == text.trim() {
             continue;
         }
+        if lines_found.clone().next().is_some_and(|(_, next)| next.trim() == quoted) {
+            return Some(added(line, text));
+        }
         let indent = text.len() - text.trim_start().len();
         let same = quoted.chars().zip(text.trim().chars()).take_while(|(one, other)| one == other);
         let same: usize = same.map(|(character, _)| character.len_utf8()).sum();
@@ -347,7 +352,7 @@ fn first_difference(needle: &str, window: &Window<'_>, similar: SimilarLines) ->
         return Some(Difference { line, column, expected: start(expected), found: start(found) });
     }
     let (line, text) = lines_found.next()?;
-    Some(Difference { line, column: 1, expected: String::new(), found: start(text) })
+    Some(added(line, text))
 }
 
 /// Returns the lines of the window to quote from: around the first one that contains the longest line of the search text,

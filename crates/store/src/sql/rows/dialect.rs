@@ -2,6 +2,11 @@
 
 use std::time::Duration;
 
+/// Is 1 for a file of SQLite with tables of another program only. One statement, because another process may make the
+/// tables of lockgate meanwhile.
+pub(super) const IS_FOREIGN: &str =
+    "SELECT count(*) > 0 AND total(name = 'lockgate_migrations') = 0 FROM sqlite_master";
+
 /// The time limit of a transaction, for example when a network drops packets.
 pub const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(15);
 

@@ -3,7 +3,7 @@
 //! Invariant: one process at a time creates a version, in one transaction together with its record.
 //! After an interruption the next process creates it.
 
-use super::super::dialect::SqlDialect;
+use super::super::dialect::{IS_FOREIGN, SqlDialect};
 use super::super::error::unexpected;
 use super::super::statement::{Statement, UnboundStatement};
 use super::super::value::Row;
@@ -61,6 +61,9 @@ pub(super) fn migrate(
     connection: &mut dyn SqlConnection,
     dialect: SqlDialect,
 ) -> Result<Migrated, EntityStoreError> {
+    if dialect == SqlDialect::Sqlite {
+        one(connection, sql("PRAGMA journal_mode = WAL"))?;
+    }
     check_settings(connection, dialect)?;
     let from = version(connection, dialect)?;
     run(connection, dialect)?;
@@ -74,12 +77,11 @@ pub(super) fn journal(connection: &mut dyn SqlConnection) -> Result<u16, EntityS
     u16::try_from(name).map_err(|_| EntityStoreError::Unusable("its journal name is invalid".to_owned()))
 }
 
-/// Rejects a database that cannot store all texts; warns about one without access control. A file of SQLite gets the WAL
-/// mode, which stays in the file.
+/// Rejects a database that cannot store all texts; warns about one without access control.
 fn check_settings(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Result<(), EntityStoreError> {
     match dialect {
         SqlDialect::Sqlite => {
-            let mode: String = one(connection, sql("PRAGMA journal_mode = WAL"))?.get(0)?;
+            let mode: String = one(connection, sql("PRAGMA journal_mode"))?.get(0)?;
             if mode != "wal" {
                 return Err(EntityStoreError::Unusable(format!(
                     "its file system does not support SQLite's WAL mode, only {mode}"
@@ -108,9 +110,7 @@ fn check_settings(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Re
 
 /// Rejects a file of SQLite that another program made. A database of PostgreSQL often has tables of several programs.
 fn check_owner(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Result<(), EntityStoreError> {
-    if dialect == SqlDialect::Sqlite
-        && one(connection, sql("SELECT count(*) FROM sqlite_master"))?.get::<i64>(0)? > 0
-    {
+    if dialect == SqlDialect::Sqlite && one(connection, sql(IS_FOREIGN))?.get::<i64>(0)? > 0 {
         return Err(EntityStoreError::Unusable(
             "it has tables of another program; `lockgate store migrate` adds those of lockgate".to_owned(),
         ));

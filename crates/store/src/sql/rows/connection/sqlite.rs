@@ -1,7 +1,7 @@
 //! Connections to SQLite.
 
 use super::super::EntityStoreError;
-use super::super::dialect::{TRANSACTION_TIMEOUT, TransactionMode};
+use super::super::dialect::{IS_FOREIGN, TRANSACTION_TIMEOUT, TransactionMode};
 use super::super::statement::Statement;
 use super::super::value::{Row, SqlValue};
 use super::sql_connection::{LOCK_TIMEOUT, MAX_PREPARED, SqlConnection};
@@ -31,6 +31,11 @@ impl SqliteConnection {
              PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;
              PRAGMA journal_size_limit = {LOG_KEPT};"
         ))?;
+        // The mode stays in the file, so another program's database keeps its own.
+        let is_empty = path.metadata().is_ok_and(|file| file.len() == 0);
+        if is_empty || connection.query_row(IS_FOREIGN, [], |row| row.get::<_, i64>(0))? == 0 {
+            connection.execute_batch("PRAGMA journal_mode = WAL")?;
+        }
         Ok(SqliteConnection(connection))
     }
 
