@@ -102,7 +102,8 @@ impl RunningProcess {
 
     /// Kills everything that runs now, and returns the orphans that it found.
     fn kill(&self, until: Instant) -> Orphans {
-        // As long as the program runs, everything is below it.
+        // As long as the program runs, everything is below it. While it is stopped, it starts nothing that the search misses.
+        self.signal_group(Signal::STOP);
         self.orphans().signal(Signal::KILL);
         self.signal_group(Signal::KILL);
         self.wait(until);
