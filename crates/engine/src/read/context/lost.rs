@@ -15,11 +15,18 @@ use lockgate_context::{self as context, RemainingFile, Tags, Vanished};
 use lockgate_edit::Edit;
 use lockgate_policy::{Accident, Weight};
 use lockgate_store::EntryKind;
+use lockgate_syntax as grammar;
 
 /// The most files with uses that are compared with the index.
 const MAX_FILES: usize = 20;
 /// The most uses that are reported.
 const MAX_USES: usize = 3;
+
+/// True if definitions can be found in a draft. Reading needs a thread of its own, even to find none.
+fn has_grammar(draft: &FileDraft<'_>) -> bool {
+    let language = draft.target.language(draft.drafted.buffer.view());
+    language.is_some_and(|language| grammar::find(&language.name).is_some())
+}
 
 impl Services {
     /// Returns the definitions that each draft removes; `judged` marks the drafts that the gate `damage`
@@ -44,6 +51,7 @@ impl Services {
                 matches!(draft.request.edit, Edit::Content(_)) && draft.current.snapshot.is_some()
             })
             .filter(|(at, draft)| weighs(*at, draft, Accident::DroppedDefinitions))
+            .filter(|(_, draft)| has_grammar(draft))
             .map(|(at, _)| at)
             .collect();
         // Do not wait for another call that uses the index.
