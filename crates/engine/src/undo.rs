@@ -344,7 +344,9 @@ impl Services {
             let message = format!("the journal has no text of {} for edit {id}", changed.path);
             let rules = self.rules_of(&place).ok();
             let may_be_kept = || rules.as_ref().is_some_and(|rules| rules.journals(place.in_root()));
-            let is_off = || rules.as_ref().is_some_and(|rules| rules.limits.journal == 0);
+            // The history of entities keeps the last edits, whatever its limit is.
+            let is_off =
+                || place.file().is_some() && rules.as_ref().is_some_and(|rules| rules.limits.journal == 0);
             let why = if changed.kept {
                 "it is beyond the journal's limits"
             } else if changed.has_unknown_before() && may_be_kept() {
