@@ -31,7 +31,10 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(1);
 /// The time that one round of killing waits for its effect.
 const KILL_ROUND: Duration = Duration::from_millis(50);
 
-/// The poll interval for a process without a pidfd.
+/// The time that a program has to stop. One that waits in vfork(2) for a stopped child does not stop.
+const STOP_TIMEOUT: Duration = Duration::from_millis(20);
+
+/// The poll interval for a process without a pidfd, and for one that stops.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A started program. Dropping it kills the program and all that it started.
@@ -85,10 +88,10 @@ impl RunningProcess {
         }
     }
 
-    /// Asks the process and all that it started to end, and waits briefly. Stopped processes are continued
-    /// first.
+    /// Asks the process and all that it started to end, and waits briefly.
     pub(super) fn ask_to_end(&self) {
-        let orphans = self.orphans();
+        let orphans = self.stop();
+        // A stopped process handles the request when it is continued.
         for signal in [Signal::TERM, Signal::CONT] {
             self.signal_group(signal);
             orphans.signal(signal);
@@ -102,9 +105,8 @@ impl RunningProcess {
 
     /// Kills everything that runs now, and returns the orphans that it found.
     fn kill(&self, until: Instant) -> Orphans {
-        // As long as the program runs, everything is below it. While it is stopped, it starts nothing that the search misses.
-        self.signal_group(Signal::STOP);
-        self.orphans().signal(Signal::KILL);
+        // As long as the program runs, everything is below it.
+        self.stop().signal(Signal::KILL);
         self.signal_group(Signal::KILL);
         self.wait(until);
         let orphans = self.orphans();
@@ -113,6 +115,30 @@ impl RunningProcess {
         let _registry = registry::lock();
         orphans.reap();
         orphans
+    }
+
+    /// Stops everything that runs now, and returns the orphans. A process that is stopped starts none that
+    /// the search misses; one that is started in another session with an empty environment, and whose parent
+    /// then ends, cannot be found again.
+    fn stop(&self) -> Orphans {
+        self.signal_group(Signal::STOP);
+        self.wait_until_stopped();
+        let orphans = self.orphans();
+        if orphans.is_empty() {
+            return orphans;
+        }
+        orphans.signal(Signal::STOP);
+        self.orphans()
+    }
+
+    /// Waits briefly until all threads of the process have stopped: one that is inside fork(2) completes it.
+    fn wait_until_stopped(&self) {
+        let until = Instant::now() + STOP_TIMEOUT;
+        let events = WaitIdOptions::EXITED | WaitIdOptions::STOPPED;
+        let options = events | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        while matches!(waitid(WaitId::Pid(self.leader), options), Ok(None)) && Instant::now() < until {
+            thread::sleep(POLL_INTERVAL);
+        }
     }
 
     fn orphans(&self) -> Orphans {
