@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
+use regex::Regex;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -70,7 +71,9 @@ pub(super) fn run(root: &Path, only: Option<Host>) -> Result<ExitCode, Error> {
     let hooks = configured_hooks(root, only);
     let mut text = String::new();
     if hooks.is_empty() {
-        text += &labelled(REJECTED, "none", "no client is configured to run `lockgate hook` before an edit");
+        let who = only.map_or("no client is".to_owned(), |host| format!("{} is not", host.name()));
+        text +=
+            &labelled(REJECTED, "none", format!("{who} configured to run `lockgate hook` before an edit"));
         text += &labelled(LABEL, "next", "`lockgate init --client NAME --hooks` adds the hooks of a client");
     }
     let mut all_work = !hooks.is_empty();
@@ -80,6 +83,10 @@ pub(super) fn run(root: &Path, only: Option<Host>) -> Result<ExitCode, Error> {
             HookCheck::Fails(problem) => {
                 all_work = false;
                 (REJECTED, "fails", problem)
+            }
+            HookCheck::Untried(reason) => {
+                all_work = false;
+                (REJECTED, "untried", reason)
             }
         };
         let mut line = format!("{} ({})", hook.client, hook.file.display());
@@ -96,16 +103,30 @@ enum HookCheck {
     Works(String),
     /// It does not guard; the reason.
     Fails(String),
+    /// Whether it guards is not known; the reason.
+    Untried(String),
 }
 
 /// Tries one hook.
 fn examine(hook: &ConfiguredHook) -> Result<HookCheck, Error> {
-    if let HookStart::Other(command) = &hook.start {
-        let problem = format!("not tried, because it is not as `lockgate init` writes it: {command}");
-        return Ok(HookCheck::Fails(problem));
+    let named = match &hook.entry.start {
+        HookStart::Known(named) => *named,
+        HookStart::Other(command) => {
+            let reason = format!("not tried, because it is not as `lockgate init` writes it: {command}");
+            return Ok(HookCheck::Untried(reason));
+        }
+    };
+    if hook.entry.is_off {
+        return Ok(HookCheck::Fails("`disableAllHooks` in this file switches its hooks off".to_owned()));
     }
     let [bad, good] = events(hook.host);
-    let (bad, good) = (try_event(hook, bad)?, try_event(hook, good)?);
+    if let Some((matcher, tool)) = mismatch(hook, bad) {
+        let problem = format!(
+            "its matcher `{matcher}` does not match the tool `{tool}`; it would let every such edit pass"
+        );
+        return Ok(HookCheck::Fails(problem));
+    }
+    let (bad, good) = (try_event(hook, named, bad)?, try_event(hook, named, good)?);
     let slowest = bad.duration.max(good.duration).as_millis();
     if let Some(problem) = bad.problem.or(good.problem) {
         let action = match bad.action {
@@ -134,8 +155,21 @@ fn examine(hook: &ConfiguredHook) -> Result<HookCheck, Error> {
     })
 }
 
+/// Returns the matcher of a hook and the tool of a recorded event, if the host does not start the hook for that tool.
+/// These hosts take a matcher for a regular expression.
+fn mismatch(hook: &ConfiguredHook, recording: &str) -> Option<(String, String)> {
+    if !matches!(hook.host, Host::ClaudeCode | Host::Codex | Host::Gemini) {
+        return None;
+    }
+    let matcher = hook.entry.matcher.clone().filter(|matcher| !["", "*"].contains(&matcher.as_str()))?;
+    let recording: Value = serde_json::from_str(recording).ok()?;
+    let tool = recording.pointer("/payload/tool_name")?.as_str()?.to_owned();
+    let is_match = Regex::new(&matcher).is_ok_and(|matcher| matcher.is_match(&tool));
+    (!is_match).then_some((matcher, tool))
+}
+
 /// Runs the hook for a recorded event in a temporary project.
-fn try_event(hook: &ConfiguredHook, recording: &str) -> Result<Trial, Error> {
+fn try_event(hook: &ConfiguredHook, named: Option<Host>, recording: &str) -> Result<Trial, Error> {
     let broken =
         |reason: &str| Error::new(Code::Internal, format!("a recorded event is malformed: {reason}"));
     let recording: Value = serde_json::from_str(recording).map_err(|error| broken(&error.to_string()))?;
@@ -160,6 +194,7 @@ fn try_event(hook: &ConfiguredHook, recording: &str) -> Result<Trial, Error> {
     };
     let child = Command::new("lockgate")
         .arg("hook")
+        .args(named.map(Host::name))
         .current_dir(&root)
         .stdin(File::open(&input).map_err(io)?)
         .stdout(File::create(&output).map_err(io)?)
@@ -169,7 +204,7 @@ fn try_event(hook: &ConfiguredHook, recording: &str) -> Result<Trial, Error> {
         Ok(child) => child,
         Err(error) => return trial(None, None, Some(format!("`lockgate` does not start: {error}"))),
     };
-    let limit = Duration::from_secs(hook.timeout);
+    let limit = Duration::from_secs(hook.entry.timeout);
     let status = loop {
         match child.try_wait().map_err(io)? {
             Some(status) => break Some(status),
@@ -179,7 +214,7 @@ fn try_event(hook: &ConfiguredHook, recording: &str) -> Result<Trial, Error> {
     };
     let Some(status) = status else {
         child.kill().and_then(|()| child.wait()).map_err(io)?;
-        let problem = format!("it takes longer than its timeout of {} s", hook.timeout);
+        let problem = format!("it takes longer than its timeout of {} s", hook.entry.timeout);
         return trial(None, None, Some(problem));
     };
     let output = serde_json::from_slice(&fs::read(&output).map_err(io)?).ok();

@@ -117,6 +117,8 @@ fn bytes_that_changed_outside_of_the_edit_are_reported_and_judged() {
     assert_eq!(reply["decision"], "block", "{reply}");
     let reason = reply["reason"].as_str().unwrap();
     assert!(reason.contains("\napp.py:1:"), "the path is relative to the project: {reason}");
+    let gates = project.log()[0]["gates"].to_string();
+    assert!(gates.contains("syntax found"), "of what is on disk: {gates}");
 }
 
 #[test]

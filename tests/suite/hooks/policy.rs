@@ -281,8 +281,10 @@ fn warnings_do_not_deny_a_call_and_the_model_is_told_them() {
     {
         let input = edit(&project.root(), "app.py", "def total", new);
         let id = format!("t{number}");
-        let answer = project.hook(&claude(&project.root(), "PreToolUse", &id, "Edit", input));
+        let event = claude(&project.root(), "PreToolUse", &id, "Edit", input);
+        let answer = project.hook(&event);
         assert_eq!(denial(&answer), "", "{answer}");
+        assert_eq!(project.hook(&event), Value::Null, "another hook has judged it");
         assert_eq!(context(&answer).contains("warning (style): left open"), *is_told, "{answer}");
         assert_eq!(context(&answer).is_empty(), !is_told, "{answer}");
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{EventGuard, Step, Stop, text_version};
+use super::{EventGuard, Step, Stop, summary, text_version};
 use crate::answer::Guarded;
 use crate::answer::HookDecision;
 use crate::edit::HostEdit;
@@ -15,7 +15,7 @@ use crate::record::{CallRecord, ExpectedText, FileRecord};
 use crate::rewrite;
 use crate::simulate::{self, Simulation};
 use crate::texts::{self, EditState, Judged, OwnTools};
-use lockgate_engine::{BytesBefore, HostChange, link_target};
+use lockgate_engine::{BytesBefore, CheckedFile, HostChange, link_target};
 use lockgate_text::Version;
 
 /// The longest proposal of another call, in bytes.
@@ -59,7 +59,8 @@ impl EventGuard<'_> {
     async fn record(&self, call: &HostCall) -> Step<Vec<AfterText>> {
         let record = self.workspace.tool_calls().take(&self.pair_key(call));
         let record = record.and_then(|bytes| CallRecord::from_bytes(&bytes));
-        let CallRecord { files, gates, is_judged, note } = record.unwrap_or_default();
+        let CallRecord { files, mut gates, is_judged, note } = record.unwrap_or_default();
+        let mut verdicts = Vec::new();
         let mut texts = Vec::new();
         if !note.is_empty() {
             texts.push(AfterText::Note(note));
@@ -87,10 +88,18 @@ impl EventGuard<'_> {
                 )));
             }
             if (differs || !is_judged) && file.bytes.is_some() {
-                texts.extend(self.judge_written(&path, &file.path, known).await?);
+                let checked = self.judge_written(&path, known).await?;
+                if checked.verdict.refuses() {
+                    let judged = Judged { path: &file.path, text: &checked.text, verdict: &checked.verdict };
+                    texts.push(AfterText::Bad(texts::findings(&[judged], EditState::Made)));
+                }
+                verdicts.push(checked.verdict);
             }
             let before = known.before.clone().map_or(BytesBefore::Absent, BytesBefore::Bytes);
             changes.push(HostChange { path, before, mode: known.mode });
+        }
+        if !verdicts.is_empty() {
+            gates = summary(verdicts.iter());
         }
         if !changes.is_empty() {
             self.workspace.record_host_edit(changes, self.author(&call.tool), gates).await?;
@@ -98,16 +107,11 @@ impl EventGuard<'_> {
         Ok(texts)
     }
 
-    /// Judges a file as it is now; `name` is its path in the text.
-    async fn judge_written(&self, path: &str, name: &str, known: &FileRecord) -> Step<Vec<AfterText>> {
+    /// Judges a file as it is now.
+    async fn judge_written(&self, path: &str, known: &FileRecord) -> Step<CheckedFile> {
         let end = self.started + self.settings_at_top().deadline;
         let watch = self.watch.with_end(end);
-        let checked = self.workspace.judge_written(path.to_owned(), known.before.clone(), watch).await?;
-        if !checked.verdict.refuses() {
-            return Ok(Vec::new());
-        }
-        let judged = Judged { path: name, text: &checked.text, verdict: &checked.verdict };
-        Ok(vec![AfterText::Bad(texts::findings(&[judged], EditState::Made))])
+        Ok(self.workspace.judge_written(path.to_owned(), known.before.clone(), watch).await?)
     }
 
     /// Helps with a call that failed because of its quote.

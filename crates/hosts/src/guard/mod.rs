@@ -118,6 +118,13 @@ impl EventGuard<'_> {
             Ok(decision) | Err(Stop::Answer(decision)) => (decision, None),
             Err(Stop::Unjudged(reason)) => (unjudged(&reason, settings.fail), Some(reason)),
         };
+        // A host may send a denied call again under the same id, and then it is denied again.
+        if let (HookDecision::Deny(_) | HookDecision::Forbid(_), Some(call)) =
+            (&decision, self.event.calls.first())
+            && let Some(key) = claim_key(self.event, call, &self.root)
+        {
+            self.workspace.tool_calls().release(&key);
+        }
         Guarded { decision, problem, cline: settings.cline }
     }
 
@@ -387,13 +394,18 @@ pub fn claim_calls(event: &Event, root: &Path, records: &ToolCallRecords) -> Vec
 }
 
 fn claim(event: &Event, call: &HostCall, root: &Path, records: &ToolCallRecords) -> bool {
-    let Some(id) = event.call.as_ref().or(event.time.as_ref()) else { return true };
+    let key = claim_key(event, call, root);
+    // Without a state folder, each hook judges.
+    key.is_none_or(|key| records.claim(&key).unwrap_or(true))
+}
+
+/// Returns the key that all hooks of one call at one moment have in common; `None` if the host gives the call no id.
+fn claim_key(event: &Event, call: &HostCall, root: &Path) -> Option<String> {
+    let id = event.call.as_ref().or(event.time.as_ref())?;
     let Event { host, moment, session, .. } = event;
     let input = Version::hash(call.input.to_string().as_bytes());
     let root = root.display();
-    let key = format!("{moment:?} {} {session} {id} {} {} {root}", host.name(), call.tool, input.hex());
-    // Without a state folder, each hook judges.
-    records.claim(&key).unwrap_or(true)
+    Some(format!("{moment:?} {} {session} {id} {} {} {root}", host.name(), call.tool, input.hex()))
 }
 
 /// Finds what a call would write, with the settings of its files.

@@ -138,7 +138,15 @@ impl CallPlanner<'_> {
         let simulation = simulate::replace(before, quotes, habit);
         let exact = match &simulation {
             _ if !is_helped => None,
-            Simulation::Made(made) if joins_lines(path, before, quotes, made) => self.locate(path, before)?,
+            Simulation::Made(made) if joins_lines(path, before, quotes, made) => {
+                self.locate(path, before)?.map(|(made, CallRewrite { input, .. })| {
+                    let context = format!(
+                        "lockgate: the new text lacked the line end of the quoted one, and would have joined two lines of \
+                         {path}. It was given that line end."
+                    );
+                    (made, CallRewrite { input, context })
+                })
+            }
             // A tool of known habits does not find the quote, because line ends differ.
             Simulation::Made(made)
                 if habit != TextHabit::Unknown && made.written.is_none() && is_utf8(before) =>

@@ -69,6 +69,14 @@ impl ToolCallRecords {
         }
     }
 
+    /// Gives up the claim of a key, so that the next process can claim it.
+    pub fn release(&self, key: &str) {
+        if let Ok(folder) = self.folder() {
+            // Without it, the key stays claimed for an hour.
+            drop(std::fs::remove_file(file(&folder, key, CLAIM)));
+        }
+    }
+
     /// Keeps the content of a call; an earlier one of the same key is replaced.
     ///
     /// Errors: the reason why nothing can be recorded, such as more than 32 MiB.
@@ -156,6 +164,9 @@ mod tests {
         age(dir.path(), 3_700);
         assert!(records.claim("a").unwrap());
         assert!(!records.claim("a").unwrap());
+        records.release("a");
+        records.release("a");
+        assert_eq!([records.claim("a"), records.claim("a")], [Ok(true), Ok(false)]);
     }
 
     #[test]

@@ -31,16 +31,32 @@ pub(in crate::cli) struct ConfiguredHook {
     pub(in crate::cli) client: &'static str,
     /// The file that configures it.
     pub(in crate::cli) file: PathBuf,
+    pub(in crate::cli) entry: HookEntry,
+}
+
+/// An entry of a configuration that starts the hook.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::cli) struct HookEntry {
     pub(in crate::cli) start: HookStart,
     /// The time in seconds after which the client ends the hook.
     pub(in crate::cli) timeout: u64,
+    /// The tools for which the client starts the hook, as its configuration has them; `None` for all.
+    pub(in crate::cli) matcher: Option<String>,
+    /// Set when a setting of the same file switches its hooks off.
+    pub(in crate::cli) is_off: bool,
+}
+
+impl HookEntry {
+    fn new(start: HookStart, timeout: u64) -> HookEntry {
+        HookEntry { start, timeout, matcher: None, is_off: false }
+    }
 }
 
 /// How a client starts the hook.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::cli) enum HookStart {
-    /// As `lockgate init` writes it: by the name of the program, without a change.
-    Known,
+    /// As `lockgate init` writes it: by the name of the program. The command may name the host.
+    Known(Option<Host>),
     /// In another way; the text is the command, or the reason why it is not known.
     Other(String),
 }
@@ -73,9 +89,9 @@ pub(in crate::cli) fn configured_hooks(root: &Path, only: Option<Host>) -> Vec<C
         for scope in [Scope::Project, Scope::User] {
             let Some(file) = file(root, client.file(Addition::Hooks, scope)) else { continue };
             let format = client.kind().hooks;
-            let hook = |(start, timeout)| {
+            let hook = |entry| {
                 let (client, file) = (client.kind().name, file.clone());
-                ConfiguredHook { host, client, file, start, timeout }
+                ConfiguredHook { host, client, file, entry }
             };
             found.extend(in_file(&file, format).into_iter().map(hook));
         }
@@ -94,13 +110,17 @@ fn file(root: &Path, path: FilePath) -> Option<PathBuf> {
     Some(folder.join(name))
 }
 
-fn in_file(file: &Path, format: HookFormat) -> Vec<(HookStart, u64)> {
+fn in_file(file: &Path, format: HookFormat) -> Vec<HookEntry> {
     match (format, hooks::contents(format).as_slice()) {
-        (HookFormat::Plugin, [(_, Content::Own { text, .. })]) => {
-            own_file(file, text).into_iter().map(|start| (start, hooks::TIMEOUT.into())).collect()
-        }
+        (HookFormat::Plugin, [(_, Content::Own { text, .. })]) => own_file(file, text)
+            .into_iter()
+            .map(|start| HookEntry::new(start, hooks::TIMEOUT.into()))
+            .collect(),
         (HookFormat::Programs(_), [(name, Content::Own { text, .. }), ..]) => {
-            own_file(&file.join(name), text).into_iter().map(|start| (start, NO_TIMEOUT)).collect()
+            own_file(&file.join(name), text)
+                .into_iter()
+                .map(|start| HookEntry::new(start, NO_TIMEOUT))
+                .collect()
         }
         (format, _) => {
             let Some(event) = format.first_event() else { return Vec::new() };
@@ -108,7 +128,8 @@ fn in_file(file: &Path, format: HookFormat) -> Vec<(HookStart, u64)> {
             match parse(&text) {
                 Some(value) => in_json(&value, event),
                 None if text.contains("lockgate") => {
-                    vec![(HookStart::Other("the file is not valid JSON".to_owned()), NO_TIMEOUT)]
+                    let start = HookStart::Other("the file is not valid JSON".to_owned());
+                    vec![HookEntry::new(start, NO_TIMEOUT)]
                 }
                 None => Vec::new(),
             }
@@ -119,7 +140,7 @@ fn in_file(file: &Path, format: HookFormat) -> Vec<(HookStart, u64)> {
 /// Returns how a file of lockgate's own starts it; `None` if there is no such file.
 fn own_file(file: &Path, expected: &str) -> Option<HookStart> {
     let other = || HookStart::Other("a file that `lockgate init` did not write".to_owned());
-    read(file).map(|text| if text == expected { HookStart::Known } else { other() })
+    read(file).map(|text| if text == expected { HookStart::Known(None) } else { other() })
 }
 
 fn read(file: &Path) -> Option<String> {
@@ -134,25 +155,39 @@ fn parse(text: &str) -> Option<Value> {
 }
 
 /// Returns the hooks of lockgate for an event: in a list of programs, or in groups of such lists.
-fn in_json(value: &Value, event: &str) -> Vec<(HookStart, u64)> {
+fn in_json(value: &Value, event: &str) -> Vec<HookEntry> {
+    let is_off = value.get("disableAllHooks") == Some(&Value::Bool(true));
     let lists = [hooks::LIST, NAME].map(|name| value.get(name).and_then(|hooks| hooks.get(event)));
-    let entries = lists.into_iter().flatten().filter_map(Value::as_array).flatten();
-    let programs = entries.flat_map(|entry| match entry.get(hooks::LIST).and_then(Value::as_array) {
-        Some(group) => group.iter().collect(),
-        None => vec![entry],
+    let groups = lists.into_iter().flatten().filter_map(Value::as_array).flatten();
+    let programs = groups.flat_map(|group| {
+        let list = group.get(hooks::LIST).and_then(Value::as_array);
+        list.map_or(std::slice::from_ref(group), Vec::as_slice).iter().map(move |program| (group, program))
     });
-    let own = programs.filter(|program| Owner::from_hook(program) == Owner::Own);
-    own.map(|program| (start(program), timeout(program))).collect()
+    let own = programs.filter(|(_, program)| Owner::from_hook(program) == Owner::Own);
+    let entry = |(group, program): (&Value, &Value)| HookEntry {
+        start: start(program),
+        timeout: timeout(program),
+        matcher: group.get("matcher").and_then(Value::as_str).map(str::to_owned),
+        is_off,
+    };
+    own.map(entry).collect()
 }
 
 fn start(program: &Value) -> HookStart {
     let command = ["command", "bash"].iter().find_map(|name| program.get(*name).and_then(Value::as_str));
     let command = command.unwrap_or_default();
-    let is_known = match program.get("args") {
-        Some(arguments) => command == NAME && *arguments == serde_json::json!(["hook"]),
-        None => [hooks::COMMAND, hooks::COMMAND_IF_INSTALLED].contains(&command),
+    let arguments = program.get("args").and_then(Value::as_array);
+    let arguments: Option<Vec<&str>> = arguments.map(|list| list.iter().filter_map(Value::as_str).collect());
+    let words = match &arguments {
+        Some(arguments) => format!("{command} {}", arguments.join(" ")),
+        None => command.to_owned(),
     };
-    if is_known { HookStart::Known } else { HookStart::Other(command.to_owned()) }
+    let named = words.strip_prefix(hooks::COMMAND).and_then(|rest| Host::from_name(rest.strip_prefix(' ')?));
+    if named.is_some() || words == hooks::COMMAND || command == hooks::COMMAND_IF_INSTALLED {
+        HookStart::Known(named)
+    } else {
+        HookStart::Other(words)
+    }
 }
 
 fn timeout(program: &Value) -> u64 {
@@ -180,12 +215,21 @@ mod tests {
             (json!({"hooks": {"E": [{"bash": hooks::COMMAND_IF_INSTALLED, "timeoutSec": 9}]}}), "E", 9),
             (json!({"hooks": {"E": [{"command": "lockgate", "args": ["hook"]}]}}), "E", NO_TIMEOUT),
         ] {
-            assert_eq!(in_json(&value, event), [(HookStart::Known, expected)], "{value}");
+            let matcher = value["hooks"]["E"][0]["matcher"].as_str().map(str::to_owned);
+            let known = HookEntry { matcher, ..HookEntry::new(HookStart::Known(None), expected) };
+            assert_eq!(in_json(&value, event), [known], "{value}");
+        }
+        for named in [
+            json!({"hooks": {"E": [{"command": "lockgate hook gemini"}]}, "disableAllHooks": true}),
+            json!({"hooks": {"E": [{"command": "lockgate", "args": ["hook", "gemini"]}]}, "disableAllHooks": true}),
+        ] {
+            let entry = HookEntry::new(HookStart::Known(Some(Host::Gemini)), NO_TIMEOUT);
+            assert_eq!(in_json(&named, "E"), [HookEntry { is_off: true, ..entry }], "{named}");
         }
         let other = json!({"hooks": {"E": [{"command": "./lockgate hook; evil"}, {"command": "check"}]}});
         assert_eq!(
             in_json(&other, "E"),
-            [(HookStart::Other("./lockgate hook; evil".to_owned()), NO_TIMEOUT)]
+            [HookEntry::new(HookStart::Other("./lockgate hook; evil".to_owned()), NO_TIMEOUT)]
         );
         for none in [json!([]), json!({"hooks": {"F": [{"command": "lockgate hook"}]}}), json!({"hooks": 1})]
         {
@@ -200,10 +244,10 @@ mod tests {
         let format = Client::Claude.kind().hooks;
         let found = |text: &str| {
             std::fs::write(&file, text).unwrap();
-            in_file(&file, format).into_iter().map(|(start, _)| start).collect::<Vec<_>>()
+            in_file(&file, format).into_iter().map(|entry| entry.start).collect::<Vec<_>>()
         };
         let text = r#"{"hooks": {"PreToolUse": [{"hooks": [{"command": "lockgate hook"}]}]}}"#;
-        assert_eq!(found(text), [HookStart::Known], "the control");
+        assert_eq!(found(text), [HookStart::Known(None)], "the control");
         let broken = HookStart::Other("the file is not valid JSON".to_owned());
         assert_eq!(found(&text.replace("]}]}}", "]}")), [broken]);
         assert_eq!(found("{"), []);
