@@ -13,6 +13,7 @@ use lockgate_checks::{Outcome, Verdict, sanitize};
 use lockgate_edit::request::Entity;
 use lockgate_edit::{Edit, SearchMatches};
 use lockgate_error::Error;
+use lockgate_policy::Policy;
 use lockgate_store::{EditId, Entry, EntryKind, GuardLevel, PublishedBatch, PublishedFile};
 use lockgate_text::diff::{self, Diff};
 use lockgate_text::{Buffer, LineMap, LineShift, Plan, Region, Version};
@@ -46,10 +47,7 @@ impl Status {
 
     /// True if the request succeeded.
     pub const fn is_success(self) -> bool {
-        match self {
-            Status::Written | Status::Unchanged | Status::AlreadyApplied | Status::Verified => true,
-            Status::Refused => false,
-        }
+        matches!(self, Status::Written | Status::Unchanged | Status::AlreadyApplied | Status::Verified)
     }
 }
 
@@ -306,6 +304,10 @@ fn notes(
         None if draft.target.is_journaled => None,
         None if place.row().is_none() && draft.target.rules.limits.journal == 0 => Some(
             "this edit cannot be undone: `limits.journal: 0` of the policy turns the journal off".to_owned(),
+        ),
+        None if !Policy::embedded().journals_entity(place.in_root()) => Some(
+            "this edit cannot be undone: the journal keeps no text of a file with this name, as it may hold secrets"
+                .to_owned(),
         ),
         None => Some(
             "this edit cannot be undone: the policy's `never_journal` keeps its texts out of the journal"

@@ -35,10 +35,16 @@ const TARGET_FIELDS: [&str; 4] = ["path", "entity_type", "app_id", "organization
 /// The next step if there is no such edit.
 const HISTORY_HINT: &str = "list the edits in the journal; `lockgate log` prints them";
 
+/// The most entries of a file among which the last undo or redo of an edit is sought.
+const REVERTING_ENTRIES: usize = 1_000;
+
 /// An entry with the direction in which to apply it: undo or redo.
 struct Reversal {
     entry: Entry,
     direction: Direction,
+    /// The undo of the edit, for a redo, or its redo, for an undo. Reverting it is exact, even if the edit itself was
+    /// rebased when it was undone. `None` for an edit that was never undone.
+    last: Option<Entry>,
 }
 
 impl Services {
@@ -80,7 +86,8 @@ impl Services {
             if let (Some(target), Some(place)) = (&revert.target, &place) {
                 self.check_target(&entry, target, place)?;
             }
-            return self.resolve(entry, revert.direction);
+            let (entry, direction) = self.resolve(entry, revert.direction)?;
+            return self.reversal(entry, direction);
         }
         if place.is_none() && revert.whose == Whose::Author {
             return self.last_of_author(revert, &RECENT_ENTRIES);
@@ -92,7 +99,22 @@ impl Services {
             (Direction::Redo, None) => self.store.to_redo()?,
         };
         let entry = found.ok_or_else(|| self.nothing_to_revert(revert.direction, place.as_ref()))?;
-        Ok(Reversal { entry, direction: revert.direction })
+        self.reversal(entry, revert.direction)
+    }
+
+    fn reversal(&self, entry: Entry, direction: Direction) -> Result<Reversal, Error> {
+        let wanted = match direction {
+            Direction::Undo => EntryKind::Redo(entry.id),
+            Direction::Redo => EntryKind::Undo(entry.id),
+        };
+        let place = entry.changes.first().map(|changed| {
+            resolve_for_read(self, &changed.target(), DefaultOwner::Global)?
+                .entries(&self.store, REVERTING_ENTRIES)
+        });
+        let is_reverting =
+            |other: &Entry| [EntryKind::Undo(entry.id), EntryKind::Redo(entry.id)].contains(&other.meta.kind);
+        let last = place.transpose()?.into_iter().flatten().find(is_reverting);
+        Ok(Reversal { last: last.filter(|last| last.meta.kind == wanted), entry, direction })
     }
 
     /// Rejects a target that the edit of the same request did not change. An app or an organisation that the request leaves out
@@ -138,7 +160,7 @@ impl Services {
         for most in recent {
             entries = self.store.file_entries(*most)?;
             if let Some(entry) = self.last_among(&entries, author, direction)? {
-                return Ok(Reversal { entry, direction });
+                return self.reversal(entry, direction);
             }
             if entries.len() < *most {
                 break;
@@ -169,14 +191,14 @@ impl Services {
     }
 
     /// Undoing an undo redoes its edit, and the other way round.
-    fn resolve(&self, entry: Entry, direction: Direction) -> Result<Reversal, Error> {
+    fn resolve(&self, entry: Entry, direction: Direction) -> Result<(Entry, Direction), Error> {
         match (entry.meta.kind, direction) {
-            (EntryKind::Edit, direction) => Ok(Reversal { entry, direction }),
+            (EntryKind::Edit, direction) => Ok((entry, direction)),
             (EntryKind::Undo(of), Direction::Undo) | (EntryKind::Redo(of), Direction::Redo) => {
-                Ok(Reversal { entry: self.entry(of)?, direction: Direction::Redo })
+                Ok((self.entry(of)?, Direction::Redo))
             }
             (EntryKind::Undo(of), Direction::Redo) | (EntryKind::Redo(of), Direction::Undo) => {
-                Ok(Reversal { entry: self.entry(of)?, direction: Direction::Undo })
+                Ok((self.entry(of)?, Direction::Undo))
             }
         }
     }
@@ -209,9 +231,9 @@ impl Services {
     /// Builds the requests that revert an edit, the last change first.
     fn requests(&self, reversal: &Reversal, author: &Author) -> Result<Batch, Error> {
         let id = reversal.entry.id;
-        let mut requests = Vec::with_capacity(reversal.entry.changes.len());
-        let mut restores = Vec::with_capacity(reversal.entry.changes.len());
-        for changed in reversal.entry.changes.iter().rev() {
+        let mut requests = Vec::with_capacity(reversal.changes().len());
+        let mut restores = Vec::with_capacity(reversal.changes().len());
+        for changed in reversal.changes().iter().rev() {
             let (from, to) = reversal.versions(changed);
             let edit = match to {
                 Some(to) => Edit::Restore(self.stored_content(id, changed, to)?),
@@ -227,7 +249,7 @@ impl Services {
             });
             restores.push(match (from, to) {
                 (_, None) => RestoredMetadata { mode: None, folders: changed.folders },
-                (None, Some(_)) => RestoredMetadata { mode: self.mode_of(changed), folders: 0 },
+                (None, Some(_)) => RestoredMetadata { mode: changed.mode, folders: 0 },
                 (Some(_), Some(_)) => RestoredMetadata::default(),
             });
         }
@@ -236,14 +258,6 @@ impl Services {
             Direction::Redo => EntryKind::Redo(id),
         };
         Ok(Batch { restores, is_batch: false, ..Batch::new(requests, kind) })
-    }
-
-    /// Returns the permission bits that a file had when it was removed.
-    fn mode_of(&self, changed: &FileChange) -> Option<u32> {
-        let target = self.changed_target(changed).ok()?;
-        let last = target.place.latest(&self.store).ok()?;
-        let target = ResolvedTarget { last, ..target };
-        target.last_change().filter(|(_, last)| last.after.is_none()).and_then(|(_, last)| last.mode)
     }
 
     /// Builds the reports of an edit that already is in the requested state.
@@ -265,7 +279,7 @@ impl Services {
         if error.code != Code::EditConflict {
             return error;
         }
-        let Reversal { entry, direction } = reversal;
+        let Reversal { entry, direction, .. } = reversal;
         let files: Vec<&str> = entry.changes.iter().map(|change| change.path.as_str()).take(3).collect();
         let verb = match direction {
             Direction::Undo => "undone",
@@ -313,7 +327,7 @@ impl Services {
             let version = self.current_version(changed).ok().flatten();
             version != reversal.versions(changed).0 && version.is_some_and(|now| now.to_string() == *shown)
         };
-        let mut shown = reversal.entry.changes.iter().filter(is_shown);
+        let mut shown = reversal.changes().iter().filter(is_shown);
         // Two files can have the same text.
         shown.next().filter(|_| shown.next().is_none())
     }
@@ -364,11 +378,16 @@ impl Services {
 }
 
 impl Reversal {
-    /// Returns the versions of a file before and after the reversal.
+    /// Returns the changes that are reverted, or made again.
+    fn changes(&self) -> &[FileChange] {
+        &self.last.as_ref().unwrap_or(&self.entry).changes
+    }
+
+    /// Returns the versions of a file before and after the reversal, for one of its changes.
     fn versions(&self, changed: &FileChange) -> (Option<Version>, Option<Version>) {
-        match self.direction {
-            Direction::Undo => (changed.after, changed.before),
-            Direction::Redo => (changed.before, changed.after),
+        match (&self.last, self.direction) {
+            (Some(_), _) | (None, Direction::Undo) => (changed.after, changed.before),
+            (None, Direction::Redo) => (changed.before, changed.after),
         }
     }
 
@@ -505,6 +524,35 @@ mod tests {
         assert_eq!(created.unwrap_err().code, Code::InvalidInput);
         services.undo_or_redo(undo(edit), Watch::idle()).await.unwrap();
         assert_eq!(std::fs::read(fixture.root().join(path)).unwrap(), b"one\n");
+    }
+
+    /// Other edits of the path in between do not change the permission bits of the file that comes back.
+    #[tokio::test]
+    async fn a_file_comes_back_with_the_permission_bits_that_it_had() {
+        use std::os::unix::fs::PermissionsExt;
+        let fixture = Fixture::new(&[("a.sh", "one\n")]);
+        let (services, path) = (&fixture.services, fixture.root().join("a.sh"));
+        let bits = || std::fs::metadata(&path).map(|found| found.permissions().mode() & 0o777).ok();
+        let edit = async |edit| {
+            let target = Target::File("a.sh".to_owned());
+            let request = Request { author: author("one"), ..Request::new(target, edit) };
+            services.edit(request, Watch::idle()).await.unwrap().edit_id.unwrap()
+        };
+        let revert = async |direction, id| {
+            services.undo_or_redo(UndoRequest { direction, ..undo(id) }, Watch::idle()).await.unwrap();
+        };
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o700)).unwrap();
+        let removed = edit(Edit::Remove).await;
+        let created = edit(Edit::Content("two\n".to_owned())).await;
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
+        revert(Direction::Undo, created).await;
+        revert(Direction::Undo, removed).await;
+        assert_eq!(bits(), Some(0o700));
+        revert(Direction::Redo, removed).await;
+        let other = edit(Edit::Content("three\n".to_owned())).await;
+        revert(Direction::Undo, other).await;
+        revert(Direction::Redo, created).await;
+        assert_eq!(bits(), Some(0o640));
     }
 
     #[tokio::test]

@@ -105,6 +105,8 @@ pub enum NextCall {
         /// The text to put in its place.
         replace: String,
     },
+    /// The same call with these texts in several of its edits.
+    Edits(Vec<CorrectedEdit>),
     /// The same edit with an entry of a list moved to other lines.
     Move {
         /// The list, as in `line_edits`.
@@ -164,6 +166,17 @@ pub enum NextCall {
         /// The last line, from 1 and inclusive.
         end_line: usize,
     },
+}
+
+/// Other texts for one of the edits of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CorrectedEdit {
+    /// The index of the edit in the call's list.
+    pub entry: usize,
+    /// The text to search for.
+    pub search: String,
+    /// The text to put in its place.
+    pub replace: String,
 }
 
 impl NextCall {

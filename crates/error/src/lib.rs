@@ -19,7 +19,9 @@ mod family;
 
 use std::num::NonZeroU32;
 
-pub use evidence::{Best, Confirmation, Difference, EvidenceLine, FieldValue, NextCall, Score, Since};
+pub use evidence::{
+    Best, Confirmation, CorrectedEdit, Difference, EvidenceLine, FieldValue, NextCall, Score, Since,
+};
 pub use family::ErrorFamily;
 
 /// Declares the codes: variant, name on the wire, family, meaning and remedy.

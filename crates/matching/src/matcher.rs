@@ -3,7 +3,6 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use super::already_applied;
 use super::fragment::{self, LineFilter};
 use super::levels::{self, LevelSearch, MatchSites, Strictness};
 use super::line_index::LineIndex;
@@ -13,7 +12,9 @@ use super::rows::{FoldedLines, NonBlankLines};
 use super::search_text::{LineRange, OnRepeat, SearchText};
 use super::steps::MatchBudget;
 use super::wrapping::{AlternativeEdit, alternatives, prefix};
+use super::{already_applied, exact};
 use lockgate_error::Score;
+use lockgate_text::Change;
 
 /// Searches for a text, and for its replacement, at the levels below `exact`.
 pub(super) struct Matcher<'a> {
@@ -215,10 +216,22 @@ impl<'a> Matcher<'a> {
         let (first, last) = site.ends();
         let mut cells = MAX_CELLS;
         let match_info = MatchInfo::only(level, self.score(block, &site, &mut cells), first);
-        match rebase(block, &site, self.range.text) {
+        let exact = self.without_final_line_end(&site).map(Ok);
+        match exact.unwrap_or_else(|| rebase(block, &site, self.range.text)) {
             Ok(changes) => Located::One(UniqueMatch { changes, match_info, lines: first..=last }),
             Err(conflict) => Located::Conflict(conflict),
         }
+    }
+
+    /// Returns the changes for a search that differs from a site only by a line end, which the text lacks at its end. Then
+    /// its blank lines are those of the file, and the replacement's are meant as they are.
+    fn without_final_line_end(&self, site: &MatchSite) -> Option<Vec<Change>> {
+        let (search, text) = (self.search_text.search.strip_suffix('\n')?, self.range.view);
+        let start = self.range.text.span(site.ends().0).start;
+        let is_same = text.get(start..) == Some(search) && self.range.last >= self.range.text.count();
+        let replace = self.search_text.replace;
+        let replace = replace.strip_suffix('\n').unwrap_or(replace);
+        is_same.then(|| exact::splice(text, start..text.len(), search, replace))
     }
 
     /// Returns the share of characters that the quoted lines and the file's lines have in common, without blanks. `cells`

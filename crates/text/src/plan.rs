@@ -1,7 +1,7 @@
 //! The byte splices that implement changes of a text.
 //!
 //! Invariant: the splices of a [`Plan`] are sorted and disjoint, each one changes something, and all belong to one
-//! version of one file.
+//! version of one file. A replacement by the same text is no splice, but its lines must stay the same in a rebase.
 
 use std::ops::Range;
 
@@ -22,13 +22,15 @@ pub(super) const MARK: char = '\u{feff}';
 pub struct Plan {
     version: Version,
     splices: Vec<Splice>,
+    /// The bytes that are replaced by themselves.
+    unchanged: Vec<Range<usize>>,
     notes: Vec<String>,
 }
 
 impl Default for Plan {
     /// Returns the plan that leaves an empty file unchanged.
     fn default() -> Plan {
-        Plan { version: Version::hash(b""), splices: Vec::new(), notes: Vec::new() }
+        Plan { version: Version::hash(b""), splices: Vec::new(), unchanged: Vec::new(), notes: Vec::new() }
     }
 }
 
@@ -90,7 +92,7 @@ impl Buffer {
 }
 
 impl Plan {
-    /// Sorts splices into a plan for this version of a file, and drops those that change nothing.
+    /// Sorts splices into a plan for this version of a file; those that change nothing become its unchanged bytes.
     pub(super) fn new(before: &Buffer, mut splices: Vec<Splice>) -> Result<Plan, Error> {
         splices.sort_by_key(|splice| (splice.span.start, splice.span.end));
         let pairs = splices.iter().zip(splices.iter().skip(1));
@@ -103,15 +105,25 @@ impl Plan {
             let next = NextCall::read_around(line(one.span.start), last, lines.count());
             return Err(Error::new(Code::RangeOverlap, message).with_next_if(next));
         }
-        splices.retain(|splice| before.bytes().get(splice.span.clone()) != Some(splice.bytes.as_slice()));
-        Ok(Plan { version: before.version(), splices, notes: Vec::new() })
+        let is_unchanged =
+            |splice: &mut Splice| before.bytes().get(splice.span.clone()) == Some(splice.bytes.as_slice());
+        let unchanged = splices.extract_if(.., is_unchanged).map(|splice| splice.span);
+        let unchanged = unchanged.filter(|span| !span.is_empty()).collect();
+        Ok(Plan { version: before.version(), splices, unchanged, notes: Vec::new() })
     }
 
     /// Joins plans for the same version of a file. The notes of the parts are dropped.
     ///
     /// Errors: `RANGE_OVERLAP` if two of them touch the same text.
     pub fn join(before: &Buffer, parts: impl Iterator<Item = Plan>) -> Result<Plan, Error> {
-        Plan::new(before, parts.flat_map(|part| part.splices).collect())
+        let mut unchanged = Vec::new();
+        let splices = parts.flat_map(|part| {
+            unchanged.extend(part.unchanged);
+            part.splices
+        });
+        let mut joined = Plan::new(before, splices.collect())?;
+        joined.unchanged.extend(unchanged);
+        Ok(joined)
     }
 
     /// Drops the line end at the end of the new version, if it has one there.
@@ -162,6 +174,11 @@ impl Plan {
         &self.splices
     }
 
+    /// Returns the bytes that are replaced by themselves.
+    pub(super) fn unchanged(&self) -> &[Range<usize>] {
+        &self.unchanged
+    }
+
     /// Returns the notes for the caller, for example that the file's line ends change.
     pub fn notes(&self) -> &[String] {
         &self.notes
@@ -175,7 +192,8 @@ impl Plan {
             span,
             bytes: before.bytes().get(splice.span.clone()).unwrap_or_default().to_vec(),
         };
-        Plan { version: after.version(), splices: back.map(undo).collect(), notes: Vec::new() }
+        let splices = back.map(undo).collect();
+        Plan { version: after.version(), splices, unchanged: Vec::new(), notes: Vec::new() }
     }
 
     /// Returns the byte range of each splice's new bytes in the new version.

@@ -5,7 +5,7 @@
 //! or if it contains a line that each version has exactly once. A change that could equally have been made some lines
 //! higher or lower counts as a change of all of those lines, in the plan and in the other version. Lines next to an
 //! insertion are never changed: the insertion may be the plan's own, applied before. A splice at the end of a text is
-//! not moved into the middle.
+//! not moved into the middle. Lines that the plan replaces by themselves must be the same in both versions as well.
 //!
 //! Invariant: a rebased plan replaces the same bytes as the original plan.
 
@@ -58,6 +58,12 @@ impl Plan {
         let spans: Vec<_> =
             self.splices().iter().map(|splice| splice.span.clone()).zip(self.new_spans()).collect();
         let course = PlanEffect { from, after: &after, spans: &spans };
+        for span in self.unchanged() {
+            let touched = TouchedLines::from_unchanged(from, span);
+            if !runs.iter().any(|run| run.contains(&touched)) {
+                return Ok(Rebased::Conflict(touched.conflict(&runs)));
+            }
+        }
         let mut splices = Vec::with_capacity(self.splices().len());
         for (splice, span) in self.splices().iter().zip(&spans) {
             let touched = TouchedLines::from_splice(&course, span);
@@ -126,6 +132,12 @@ struct TouchedLines {
 }
 
 impl TouchedLines {
+    fn from_unchanged(from: &Buffer, span: &Range<usize>) -> TouchedLines {
+        let lines = from.lines();
+        let [first, last] = [span.start, span.end - 1].map(|byte| lines.line_at(from.offset(byte)));
+        TouchedLines { lines: first - 1..last, inserts: false, ends: false }
+    }
+
     fn from_splice(course: &PlanEffect<'_>, (old, new): &(Range<usize>, Range<usize>)) -> TouchedLines {
         let PlanEffect { from, after, .. } = course;
         let [start, end] =
@@ -356,6 +368,30 @@ mod tests {
             ),
         ] {
             assert_eq!(rebased(from, edited, to).as_deref(), Ok(both), "{from:?} {edited:?} {to:?}");
+        }
+    }
+
+    #[test]
+    fn lines_that_are_replaced_by_themselves_must_be_the_same() {
+        let from = read("a\nb\nc\nd\n");
+        let change = |span, text: &str| Change { span, text: text.to_owned() };
+        let (same, other) = (change(2..4, "b\n"), change(6..8, "D\n"));
+        for (to, plan, expected) in [
+            ("a\nX\nc\nd\n", vec![same.clone()], None),
+            ("a\nX\nc\nd\n", vec![same.clone(), other.clone()], None),
+            ("", vec![same.clone()], None),
+            // The controls: another line changed, and the line is not part of the edit.
+            ("A\nb\nc\nd\n", vec![same.clone()], Some("A\nb\nc\nd\n")),
+            ("A\nb\nc\nd\n", vec![same, other.clone()], Some("A\nb\nc\nD\n")),
+            ("a\nX\nc\nd\n", vec![other], Some("a\nX\nc\nD\n")),
+        ] {
+            let (plan, to) = (from.plan(plan).unwrap(), read(to));
+            let joined = Plan::join(&from, std::iter::once(plan.clone())).unwrap();
+            for plan in [plan, joined] {
+                let result = rebased_plan(&plan, &from, &to);
+                let result = result.map(|plan| to.apply(&plan).unwrap().view().to_owned());
+                assert_eq!(result.as_deref().ok(), expected, "{to:?}");
+            }
         }
     }
 

@@ -42,21 +42,31 @@ pub(super) fn run(args: DemoArgs) -> Result<ExitCode, Error> {
     paint::print(&opening(&project))?;
     let mut client = DemoClient::start(project.root(), project.state_folder())?;
     let steps = steps();
-    let mut wrong = 0;
+    let (mut wrong, mut missing) = (0, Vec::new());
     for (index, step) in steps.iter().enumerate() {
         paint::print(&heading(step, index + 1, steps.len()))?;
-        wrong += usize::from(!run_step(&mut client, &project, step)?);
+        let result = run_step(&mut client, &project, step)?;
+        wrong += usize::from(!result.is_right);
+        missing.extend(result.missing_tool);
     }
     drop(client);
     if wrong > 0 {
         return Err(Error::new(Code::Internal, format!("{wrong} of {} steps failed", steps.len())));
     }
-    paint::print(&closing(&project, cleanup))?;
+    paint::print(&closing(&project, cleanup, &missing))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes the call of a step, prints the answer, and returns true if the disk agrees with it.
-fn run_step(client: &mut DemoClient, project: &DemoProject, step: &DemoStep) -> Result<bool, Error> {
+/// The result of a step.
+struct StepResult {
+    /// True if the disk agrees with the answer.
+    is_right: bool,
+    /// The tool that did not check the edit, because this machine has none.
+    missing_tool: Option<&'static str>,
+}
+
+/// Makes the call of a step, and prints the answer.
+fn run_step(client: &mut DemoClient, project: &DemoProject, step: &DemoStep) -> Result<StepResult, Error> {
     let mut paths: Vec<&str> = DemoProject::files().collect();
     paths.push(step.path());
     let read = |path: &str| Ok((path.to_owned(), project.bytes(path)?));
@@ -87,17 +97,17 @@ fn run_step(client: &mut DemoClient, project: &DemoProject, step: &DemoStep) -> 
         ))?;
     }
     let expected = if lacking.is_some() { DemoOutcome::Written } else { step.outcome };
-    let mut success = true;
+    let mut is_right = true;
     for (path, file) in files {
         let old = before.get(&path).and_then(Option::as_deref);
         let checked = checks::check_outcome(expected, &file, old, project.bytes(&path)?.as_deref());
-        success &= checked.is_ok();
+        is_right &= checked.is_ok();
         paint::print(&match &checked {
             Ok(detail) => labelled(DONE, "on disk", detail),
             Err(detail) => labelled(REJECTED, "wrong", detail),
         })?;
     }
-    Ok(success)
+    Ok(StepResult { is_right, missing_tool: lacking })
 }
 
 /// Parses the structured content of an answer.
@@ -168,7 +178,14 @@ fn argument(text: &mut String, name: &str, value: &Value) {
     }
 }
 
-fn closing(project: &DemoProject, cleanup: Cleanup) -> String {
+fn closing(project: &DemoProject, cleanup: Cleanup, missing: &[&str]) -> String {
+    let shown = match missing {
+        [] => "All calls worked as shown".to_owned(),
+        tools => format!(
+            "All calls worked; what {} would do was not shown, as it is missing here",
+            tools.join(" and ")
+        ),
+    };
     let folder = match cleanup {
         Cleanup::Keep => format!("The project stays in {}", project.root().display()),
         Cleanup::Remove => "The project's folder is removed (`lockgate demo --keep` keeps it)".to_owned(),
@@ -180,9 +197,5 @@ fn closing(project: &DemoProject, cleanup: Cleanup) -> String {
         ("lockgate --help", "every command"),
     ];
     let next = next.map(|(command, about)| format!("  {LABEL}{command:<27}{LABEL:#}{about}\n"));
-    format!(
-        "\n{}\nAll calls worked as shown. {folder}.\n\nWhere to go next:\n{}",
-        paint(TITLE, "The end"),
-        next.concat()
-    )
+    format!("\n{}\n{shown}. {folder}.\n\nWhere to go next:\n{}", paint(TITLE, "The end"), next.concat())
 }

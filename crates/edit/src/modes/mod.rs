@@ -7,10 +7,13 @@ mod restore;
 mod search_replace;
 mod several;
 
-use crate::operations::{Insertion, LineEdit, LineEditNames, Search};
+use crate::operations::{Insertion, LineEdit, LineEditNames, Needle, Search};
 use crate::planned::{PlanContext, PlannedEdit};
-use lockgate_error::Error;
+use lockgate_error::{CorrectedEdit, Error, NextCall};
 use lockgate_text::Buffer;
+
+/// The most edits of one call for which other texts are proposed.
+const MAX_CORRECTED: usize = 8;
 
 /// An edit in exactly one of the four modes, or an edit that restores an earlier state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -60,8 +63,49 @@ fn plan_part(edit: &Edit, buffer: &Buffer, context: PlanContext<'_>) -> Result<P
         Edit::Restore(bytes) => restore::plan(bytes, buffer),
         Edit::Remove => restore::remove(buffer),
         Edit::Several(parts) => {
-            several::plan(parts, buffer, Edit::is_whole, |edit| plan_part(edit, buffer, context))
+            plan_several(parts, buffer, context).map_err(|error| proposing(error, parts, buffer, context))
         }
+    }
+}
+
+fn plan_several(parts: &[EditPart], buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
+    several::plan(parts, buffer, Edit::is_whole, |edit| plan_part(edit, buffer, context))
+}
+
+/// Completes a proposal of other texts for one of several edits, so that the whole call works. Without such a call, the
+/// hint says why not.
+fn proposing(mut error: Error, parts: &[EditPart], buffer: &Buffer, context: PlanContext<'_>) -> Error {
+    if parts.len() == 1 || !matches!(error.next.as_deref(), Some(NextCall::Edit { .. })) {
+        return error;
+    }
+    let (mut parts, mut corrected) = (parts.to_vec(), Vec::new());
+    let mut rest = Some(error.clone());
+    while let Some(wrong) = &rest {
+        let (Some(NextCall::Edit { search, replace }), Some(entry)) =
+            (wrong.next.as_deref(), wrong.entry_index())
+        else {
+            break;
+        };
+        let part = parts.iter_mut().find(|part| part.entry == entry);
+        let Some(EditPart { edit: Edit::Search(own), .. }) = part else { break };
+        (own.needle, own.replace) = (Needle::Literal(search.clone()), replace.clone());
+        corrected.push(CorrectedEdit { entry, search: search.clone(), replace: replace.clone() });
+        if corrected.len() > MAX_CORRECTED {
+            break;
+        }
+        rest = plan_several(&parts, buffer, context).err();
+    }
+    match rest {
+        Some(wrong) => {
+            error.next = None;
+            let noun = context.noun;
+            error.hint(format!(
+                "quote the {noun}'s actual text; with it, the call still fails: {}",
+                wrong.message
+            ))
+        }
+        None if corrected.len() == 1 => error,
+        None => error.with_next(NextCall::Edits(corrected)),
     }
 }
 
@@ -81,29 +125,27 @@ impl Edit {
 
     /// Returns true if the edit refers to lines by number.
     pub fn counts_lines(&self) -> bool {
-        match self {
-            Edit::Several(parts) => parts.iter().any(|part| part.edit.counts_lines()),
-            Edit::Lines(_) | Edit::Insert(_) | Edit::Search(Search { lines: Some(_), .. }) => true,
-            Edit::Content(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Remove => false,
-        }
+        self.any_part(|part| {
+            matches!(part, Edit::Lines(_) | Edit::Insert(_) | Edit::Search(Search { lines: Some(_), .. }))
+        })
     }
 
     /// Returns true if the edit concerns the whole text, so that any other change of the file matters.
     pub fn is_whole(&self) -> bool {
-        match self {
-            Edit::Several(parts) => parts.iter().any(|part| part.edit.is_whole()),
-            Edit::Content(_) | Edit::Remove => true,
-            Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) => false,
-        }
+        self.any_part(|part| matches!(part, Edit::Content(_) | Edit::Remove))
     }
 
     /// Returns true if the edit need not quote the text that it changes, so that it can fit another file than the one that
     /// is meant.
     pub fn is_unquoted(&self) -> bool {
+        self.any_part(|part| !matches!(part, Edit::Search(_)))
+    }
+
+    /// Returns true if a condition is true for the edit, or for one of several.
+    fn any_part(&self, condition: fn(&Edit) -> bool) -> bool {
         match self {
-            Edit::Several(parts) => parts.iter().any(|part| part.edit.is_unquoted()),
-            Edit::Content(_) | Edit::Lines(_) | Edit::Insert(_) | Edit::Restore(_) | Edit::Remove => true,
-            Edit::Search(_) => false,
+            Edit::Several(parts) => parts.iter().any(|part| part.edit.any_part(condition)),
+            single => condition(single),
         }
     }
 
@@ -152,7 +194,7 @@ impl Edit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operations::{Needle, Occurrences, OnDuplicate};
+    use crate::operations::{Occurrences, OnDuplicate};
     use crate::planned::EditLimits;
     use lockgate_error::Code;
     use lockgate_matching::MatchTolerance;

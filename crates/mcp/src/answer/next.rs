@@ -8,7 +8,7 @@ use super::offers::ToolCall;
 use super::options::ResponseOptions;
 use crate::tools::entity::FIELDS;
 use lockgate_edit::request::EntityKind;
-use lockgate_error::{Code, Error, FieldValue, NextCall};
+use lockgate_error::{Code, CorrectedEdit, Error, FieldValue, NextCall};
 use lockgate_protocol::{EntityKey, ProposedCall};
 
 /// The maximum number of further fields that one proposed call corrects.
@@ -57,6 +57,14 @@ impl NextStep {
                 let fields = edit_fields(arguments, entry)?;
                 fields.insert(options.profile.names.search.to_owned(), search.as_str().into());
                 fields.insert(options.profile.names.replace.to_owned(), replace.as_str().into());
+                Some(())
+            }),
+            NextCall::Edits(corrected) => repeated(options, |_, arguments| {
+                for CorrectedEdit { entry, search, replace } in corrected {
+                    let fields = edit_fields(arguments, Some(*entry))?;
+                    fields.insert(options.profile.names.search.to_owned(), search.as_str().into());
+                    fields.insert(options.profile.names.replace.to_owned(), replace.as_str().into());
+                }
                 Some(())
             }),
             NextCall::Move { list, index, by } => repeated(options, |_, arguments| {
@@ -185,14 +193,7 @@ fn correct(arguments: &mut Value, next: &NextCall) -> Option<()> {
             *item = Value::Array(vec![item.take()]);
             Some(())
         }),
-        NextCall::Edit { .. }
-        | NextCall::Move { .. }
-        | NextCall::Fields { .. }
-        | NextCall::Path { .. }
-        | NextCall::Within { .. }
-        | NextCall::List { .. }
-        | NextCall::History
-        | NextCall::Read { .. } => None,
+        _ => None,
     }
 }
 

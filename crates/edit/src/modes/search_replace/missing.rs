@@ -66,9 +66,9 @@ pub(super) fn pattern_error(search: &Search, pattern: &str, flags: Flags, window
                 "; no match without {letters}; with search_flags {bits} there {are} {count}"
             ));
             let set = vec![("search_flags", FieldValue::Number(u64::from(bits)))];
-            return error
-                .hint(format!("send search_flags: {bits}"))
-                .with_next(NextCall::Fields { set, unset: Vec::new() });
+            let next = NextCall::Fields { set, unset: Vec::new() };
+            let next = Some(next).filter(|_| accepts(search, count));
+            return error.hint(format!("send search_flags: {bits}")).with_next_if(next);
         }
     }
     match exact::occurrences(window.buffer.view(), window.bytes(), pattern).count() {
@@ -80,13 +80,18 @@ pub(super) fn pattern_error(search: &Search, pattern: &str, flags: Flags, window
         }
         count => {
             error.message.push_str(&format!("; as a text it occurs {}", times(count)));
-            as_text(error, "send it without `regex`, which makes it a pattern".to_owned(), &search.replace)
+            as_text(error, "send it without `regex`, which makes it a pattern".to_owned(), search, count)
         }
     }
 }
 
+/// Returns true if the edit accepts this number of matches, so that a call with so many works.
+fn accepts(search: &Search, count: usize) -> bool {
+    search.expect_matches.is_none_or(|expected| expected.get() == count)
+}
+
 /// Adds the edit with the pattern as a text to an error about the pattern, if it occurs as such.
-pub(super) fn text_error(error: Error, pattern: &str, replace: &str, window: &Window<'_>) -> Error {
+pub(super) fn text_error(error: Error, pattern: &str, search: &Search, window: &Window<'_>) -> Error {
     let count = exact::occurrences(window.buffer.view(), window.bytes(), pattern).take(100).count();
     if count == 0 {
         return error;
@@ -95,17 +100,19 @@ pub(super) fn text_error(error: Error, pattern: &str, replace: &str, window: &Wi
     as_text(
         error,
         format!("as a text it occurs {times}; send it without `regex`, which makes it a pattern"),
-        replace,
+        search,
+        count,
     )
 }
 
-/// Proposes the call with the pattern as a text. A replacement with backslashes is a template, which means something else as a
-/// text: then only the hint is given.
-fn as_text(error: Error, hint: String, replace: &str) -> Error {
-    if replace.contains('\\') {
+/// Proposes the call with the pattern as a text, which occurs this often. A replacement with backslashes is a template, which
+/// means something else as a text: then only the hint is given.
+fn as_text(error: Error, hint: String, search: &Search, count: usize) -> Error {
+    if search.replace.contains('\\') {
         return error.hint(format!("{hint}, and write the replacement without escapes"));
     }
-    error.hint(hint).with_next(NextCall::Fields { set: Vec::new(), unset: vec!["regex", "search_flags"] })
+    let next = NextCall::Fields { set: Vec::new(), unset: vec!["regex", "search_flags"] };
+    error.hint(hint).with_next_if(Some(next).filter(|_| accepts(search, count)))
 }
 
 fn times(count: usize) -> String {
@@ -134,9 +141,10 @@ pub(super) fn block_error(
     if let Some((line, last)) = only_lines(needle, window) {
         if window_lines(window).contains(&line) {
             let unset = vec!["within", "lines", "start_line", "end_line"];
+            let next = NextCall::Fields { set: Vec::new(), unset };
             return error
                 .hint(format!("the text begins at line {line}, and reaches beyond {}", window.name))
-                .with_next(NextCall::Fields { set: Vec::new(), unset });
+                .with_next_if(Some(next).filter(|_| accepts(search, 1)));
         }
         // The caller does not want an edit there, or was wrong about the lines: these have to be read.
         return error
@@ -149,7 +157,8 @@ pub(super) fn block_error(
         let hint = format!("the {} has it in another case; {same_edit}", window.context.noun);
         return error.hint(hint).with_next(NextCall::Edit { search: found.to_owned(), replace });
     }
-    if let Some(Proposal { search, replace }) = proposal {
+    // An edit of a text by itself would change nothing.
+    if let Some(Proposal { search, replace }) = proposal.filter(|it| it.search != it.replace) {
         let best = similar
             .filter(|similar| is_about(&search, similar, window))
             .map(|similar| best(needle, window, similar));

@@ -64,9 +64,8 @@ fn plan_matches(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> R
     match (&search.needle, search.occurrences) {
         (Needle::Regex { pattern: pattern_text, flags }, _) => {
             let pattern_text = &pattern_text.replace("\r\n", "\n");
-            let pattern = Pattern::compile(pattern_text, *flags).map_err(|error| {
-                missing::text_error(pattern_error(error), pattern_text, &search.replace, &window)
-            })?;
+            let pattern = Pattern::compile(pattern_text, *flags)
+                .map_err(|error| missing::text_error(pattern_error(error), pattern_text, search, &window))?;
             let template = ReplacementTemplate::parse(&search.replace, &pattern).map_err(pattern_error)?;
             let (count, budget) =
                 (NonZeroUsize::new(most(search)), &mut StepBudget::new(context.limits.steps));

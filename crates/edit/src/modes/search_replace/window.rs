@@ -252,10 +252,10 @@ fn unknown(symbol: &str, noun: &str, outline: &Outline) -> Error {
         }
     };
     let names: Vec<&str> = outline.names().take(NAMES).collect();
-    let hint = if names.is_empty() {
-        "there are none".to_owned()
-    } else {
-        format!("there are {}", names.join(", "))
+    let hint = match names.as_slice() {
+        [] => "there are none".to_owned(),
+        [only] => format!("there is only {only}"),
+        several => format!("there are {}", several.join(", ")),
     };
     Error::new(Code::MatchNotFound, message).field("within").hint(hint)
 }
