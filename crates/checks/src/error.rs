@@ -100,21 +100,7 @@ impl GateError {
 
     /// True if the gate was meant to run but could not.
     pub(super) fn is_failure(&self) -> bool {
-        match self {
-            GateError::Skipped(_) | GateError::Partial(_) | GateError::Halted(Halt::Cancelled) => false,
-            GateError::Withheld(_)
-            | GateError::Unavailable(_)
-            | GateError::NoProgram(_)
-            | GateError::Unready(_)
-            | GateError::SwitchedOff
-            | GateError::Template
-            | GateError::WeakIsolation(_)
-            | GateError::Unreachable(_)
-            | GateError::Broken(_)
-            | GateError::TimedOut(_)
-            | GateError::TimedOutOn(_)
-            | GateError::Halted(Halt::TimedOut) => true,
-        }
+        !matches!(self, GateError::Skipped(_) | GateError::Partial(_) | GateError::Halted(Halt::Cancelled))
     }
 }
 

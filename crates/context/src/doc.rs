@@ -27,16 +27,7 @@ pub(super) fn signature(view: &str, head: &Range<usize>, kind: SymbolKind) -> St
         | SymbolKind::Macro
         | SymbolKind::Function
         | SymbolKind::Method => whole,
-        SymbolKind::Class
-        | SymbolKind::Struct
-        | SymbolKind::Enum
-        | SymbolKind::Variant
-        | SymbolKind::Trait
-        | SymbolKind::Interface
-        | SymbolKind::Impl
-        | SymbolKind::Type
-        | SymbolKind::Module
-        | SymbolKind::Rule => whole.split('{').next().unwrap_or_default(),
+        _ => whole.split('{').next().unwrap_or_default(),
     };
     let folded = folded(without_annotations(whole));
     let bare = folded.trim_end_matches(['{', ':', '=', ' ', '(', ',', ';']);

@@ -162,13 +162,7 @@ fn score(
         | SymbolKind::Constant
         | SymbolKind::Macro
         | SymbolKind::Heading => score * 3 / 4,
-        SymbolKind::Variant
-        | SymbolKind::Impl
-        | SymbolKind::Variable
-        | SymbolKind::Field
-        | SymbolKind::Key
-        | SymbolKind::Rule
-        | SymbolKind::Element => score / 2,
+        _ => score / 2,
     };
     (matched, score)
 }

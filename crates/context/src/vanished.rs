@@ -249,27 +249,18 @@ fn is_used_by_name(definition: &Definition) -> bool {
 
 /// True for functions, types and the like.
 const fn is_function_or_type(kind: SymbolKind) -> bool {
-    match kind {
+    matches!(
+        kind,
         SymbolKind::Function
-        | SymbolKind::Method
-        | SymbolKind::Class
-        | SymbolKind::Struct
-        | SymbolKind::Enum
-        | SymbolKind::Trait
-        | SymbolKind::Interface
-        | SymbolKind::Type
-        | SymbolKind::Macro => true,
-        SymbolKind::Constant
-        | SymbolKind::Variable
-        | SymbolKind::Variant
-        | SymbolKind::Impl
-        | SymbolKind::Module
-        | SymbolKind::Field
-        | SymbolKind::Heading
-        | SymbolKind::Key
-        | SymbolKind::Rule
-        | SymbolKind::Element => false,
-    }
+            | SymbolKind::Method
+            | SymbolKind::Class
+            | SymbolKind::Struct
+            | SymbolKind::Enum
+            | SymbolKind::Trait
+            | SymbolKind::Interface
+            | SymbolKind::Type
+            | SymbolKind::Macro
+    )
 }
 
 /// Returns the definitions of one text that none of the others has, with their names and lines:

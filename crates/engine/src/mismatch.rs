@@ -205,23 +205,16 @@ fn locates(gate: &Gate) -> bool {
     match &gate.kind {
         GateKind::Pattern(PatternRules::Regex { must_not_match, .. }) => must_not_match.is_some(),
         GateKind::Pattern(PatternRules::Query { must_not_match, .. }) => must_not_match.is_some(),
-        GateKind::Pattern(PatternRules::Markdown | PatternRules::Scaffold(_))
-        | GateKind::Syntax
-        | GateKind::Damage
-        | GateKind::Command(_)
-        | GateKind::Server(_) => true,
+        _ => true,
     }
 }
 
 /// True if a gate reads only the text, and no other files.
 fn sees_text_alone(gate: &Gate) -> bool {
-    match &gate.kind {
-        GateKind::Syntax | GateKind::Pattern(PatternRules::Regex { .. } | PatternRules::Query { .. }) => true,
-        GateKind::Pattern(PatternRules::Markdown | PatternRules::Scaffold(_))
-        | GateKind::Damage
-        | GateKind::Command(_)
-        | GateKind::Server(_) => false,
-    }
+    matches!(
+        &gate.kind,
+        GateKind::Syntax | GateKind::Pattern(PatternRules::Regex { .. } | PatternRules::Query { .. })
+    )
 }
 
 fn places<'a>(findings: impl Iterator<Item = &'a Finding>, text: &Buffer) -> Vec<EvidenceLine> {

@@ -90,7 +90,7 @@ impl PolicyCache {
             return Ok(Arc::clone(&policy));
         }
         let above = Policy::embedded();
-        let lay = |above: Arc<Policy>, text: &PolicyText| Ok(Arc::new(source(text)?.into_policy(&above)?));
+        let lay = |above: Arc<Policy>, text: &PolicyText| source(text)?.into_policy(&above).map(Arc::new);
         let policy = texts.iter().rev().try_fold(above, lay)?;
         cache(&self.policies, keys, &policy);
         Ok(policy)

@@ -87,76 +87,30 @@ impl Linear {
         budget: &mut StepBudget,
     ) -> Result<LinearOutcome, Error> {
         let text = TextInput { bytes: text.as_bytes(), lines: self.lines };
-        match self.end(text, from, &mut memory.forward, budget)? {
-            LinearMatch::EndsAt(end) => match self.start(text, from, end, &mut memory.backward, budget)? {
-                LinearMatch::EndsAt(start) => Ok(LinearOutcome::Match(start, end)),
-                LinearMatch::NotFound | LinearMatch::GivenUp => Ok(LinearOutcome::GivenUp),
-            },
-            LinearMatch::NotFound => Ok(LinearOutcome::NoMatch),
-            LinearMatch::GivenUp => Ok(LinearOutcome::GivenUp),
-        }
-    }
-
-    /// Returns the end of the leftmost match at or after a position.
-    fn end(
-        &self,
-        text: TextInput,
-        from: usize,
-        cache: &mut Cache,
-        budget: &mut StepBudget,
-    ) -> Result<LinearMatch, Error> {
         let before = from.checked_sub(1).and_then(|at| text.adjacent_byte(at));
-        let mut walk = AutomatonWalk { dfa: &self.forward, cache, found: LinearMatch::NotFound };
-        let Some(mut state) = walk.begin(before, Anchored::No) else { return Ok(LinearMatch::GivenUp) };
-        let mut at = from;
-        loop {
-            budget.spend(1)?;
-            let Some(next) = walk.step(state, text.byte(at), budget)? else {
-                return Ok(LinearMatch::GivenUp);
-            };
-            if next.is_match() {
-                walk.found = LinearMatch::EndsAt(at);
-            }
-            if next.is_dead() || at >= text.bytes.len() {
-                return Ok(walk.found);
-            }
-            (state, at) = (next, at + 1);
-        }
-    }
-
-    /// Returns the start of the match that ends at a position.
-    fn start(
-        &self,
-        text: TextInput,
-        from: usize,
-        end: usize,
-        cache: &mut Cache,
-        budget: &mut StepBudget,
-    ) -> Result<LinearMatch, Error> {
-        let mut walk = AutomatonWalk { dfa: &self.backward, cache, found: LinearMatch::NotFound };
-        let Some(mut state) = walk.begin(text.adjacent_byte(end), Anchored::Yes) else {
-            return Ok(LinearMatch::GivenUp);
+        let walk = AutomatonWalk { dfa: &self.forward, cache: &mut memory.forward, budget };
+        let config = start::Config::new().look_behind(before).anchored(Anchored::No);
+        let advance = |at: usize| (at < text.bytes.len()).then(|| at + 1);
+        let end = match walk.run(&config, from, |at| text.byte(at), advance)? {
+            LinearMatch::At(end) => end,
+            LinearMatch::NotFound => return Ok(LinearOutcome::NoMatch),
+            LinearMatch::GivenUp => return Ok(LinearOutcome::GivenUp),
         };
-        let mut at = end;
-        loop {
-            budget.spend(1)?;
-            let before = at.checked_sub(1).and_then(|at| text.byte(at));
-            let Some(next) = walk.step(state, before, budget)? else { return Ok(LinearMatch::GivenUp) };
-            if next.is_match() {
-                walk.found = LinearMatch::EndsAt(at);
-            }
-            if next.is_dead() || at <= from {
-                return Ok(walk.found);
-            }
-            (state, at) = (next, at - 1);
+        let walk = AutomatonWalk { dfa: &self.backward, cache: &mut memory.backward, budget };
+        let config = start::Config::new().look_behind(text.adjacent_byte(end)).anchored(Anchored::Yes);
+        let byte_before = |at: usize| at.checked_sub(1).and_then(|at| text.byte(at));
+        let advance = |at: usize| (at > from).then(|| at - 1);
+        match walk.run(&config, end, byte_before, advance)? {
+            LinearMatch::At(start) => Ok(LinearOutcome::Match(start, end)),
+            LinearMatch::NotFound | LinearMatch::GivenUp => Ok(LinearOutcome::GivenUp),
         }
     }
 }
 
-/// The position of a match end.
+/// The result of one walk: the end of a match, or its start if the walk goes backward.
 #[derive(Debug, Clone, Copy)]
 enum LinearMatch {
-    EndsAt(usize),
+    At(usize),
     NotFound,
     GivenUp,
 }
@@ -188,23 +142,37 @@ impl TextInput<'_> {
 struct AutomatonWalk<'d> {
     dfa: &'d DFA,
     cache: &'d mut Cache,
-    found: LinearMatch,
+    budget: &'d mut StepBudget,
 }
 
 impl AutomatonWalk<'_> {
-    fn begin(&mut self, byte_before: Option<u8>, anchored: Anchored) -> Option<LazyStateID> {
-        let config = start::Config::new().look_behind(byte_before).anchored(anchored);
-        self.dfa.start_state(self.cache, &config).ok()
+    /// Walks from a position. `byte` returns the next byte there, or `None` at the end of the text; `advance` returns
+    /// the position after it, or `None` at the last one. Returns the last position with a match.
+    fn run(
+        mut self,
+        config: &start::Config,
+        mut at: usize,
+        byte: impl Fn(usize) -> Option<u8>,
+        advance: impl Fn(usize) -> Option<usize>,
+    ) -> Result<LinearMatch, Error> {
+        let Ok(mut state) = self.dfa.start_state(self.cache, config) else { return Ok(LinearMatch::GivenUp) };
+        let mut found = LinearMatch::NotFound;
+        loop {
+            self.budget.spend(1)?;
+            let Some(next) = self.step(state, byte(at))? else { return Ok(LinearMatch::GivenUp) };
+            if next.is_match() {
+                found = LinearMatch::At(at);
+            }
+            match advance(at) {
+                Some(following) if !next.is_dead() => (state, at) = (next, following),
+                _ => return Ok(found),
+            }
+        }
     }
 
     /// Returns the state after a byte, or after the end of the text; `None` if the cache is full.
     #[inline]
-    fn step(
-        &mut self,
-        state: LazyStateID,
-        byte: Option<u8>,
-        budget: &mut StepBudget,
-    ) -> Result<Option<LazyStateID>, Error> {
+    fn step(&mut self, state: LazyStateID, byte: Option<u8>) -> Result<Option<LazyStateID>, Error> {
         let Some(byte) = byte else {
             return Ok(self.dfa.next_eoi_state(self.cache, state).ok());
         };
@@ -213,13 +181,13 @@ impl AutomatonWalk<'_> {
             if !next.is_unknown() {
                 return Ok(Some(next));
             }
-            budget.spend(STATE)?;
+            self.budget.spend(STATE)?;
             return Ok(self.dfa.next_state(self.cache, state, byte).ok());
         }
         let size = self.cache.memory_usage();
         let next = self.dfa.next_state(self.cache, state, byte).ok();
         if self.cache.memory_usage() != size {
-            budget.spend(STATE)?;
+            self.budget.spend(STATE)?;
         }
         Ok(next)
     }

@@ -233,20 +233,15 @@ impl Snapshot {
     ///
     /// Errors: `PERMISSION_DENIED`, with a hint.
     pub fn check_names(&self, place: &DocumentPath, publishing: Publishing) -> Result<(), Error> {
-        match self.file().zip(place.file()) {
-            Some((snapshot, place)) => snapshot.check_names(place, publishing),
-            None => Ok(()),
-        }
+        let file = self.file().zip(place.file());
+        file.map_or(Ok(()), |(snapshot, place)| snapshot.check_names(place, publishing))
     }
 
     /// Fails for a mount point, as in [`FileSnapshot::check_mount`].
     ///
     /// Errors: `PERMISSION_DENIED`, with a hint.
     pub fn check_mount(&self, place: &DocumentPath) -> Result<(), Error> {
-        match self.file().zip(place.file()) {
-            Some((snapshot, place)) => snapshot.check_mount(place),
-            None => Ok(()),
-        }
+        self.file().zip(place.file()).map_or(Ok(()), |(snapshot, place)| snapshot.check_mount(place))
     }
 }
 

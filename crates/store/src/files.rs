@@ -7,7 +7,7 @@ use super::config::policy_file::{KnownPolicies, PolicyText};
 use super::config::policy_listing::PolicyFile;
 use super::config::{editorconfig, policy_file, policy_listing};
 use super::disk::fingerprint::FileFingerprint;
-use super::paths::admit::AccessPurpose;
+use super::paths::access::AccessPurpose;
 use super::paths::file_location::FileLocation;
 use super::paths::git_layout::PlannedFile;
 use super::paths::root::Root;

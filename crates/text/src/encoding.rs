@@ -30,10 +30,7 @@ pub enum Encoding {
 impl Encoding {
     /// Returns true if every character takes two or more bytes.
     pub(super) const fn is_wide(self) -> bool {
-        match self {
-            Encoding::Utf16Le | Encoding::Utf16Be => true,
-            Encoding::Utf8 | Encoding::Windows1252 | Encoding::Latin1 => false,
-        }
+        matches!(self, Encoding::Utf16Le | Encoding::Utf16Be)
     }
 
     /// Encodes a text, or returns the first character that this encoding cannot represent.

@@ -35,10 +35,8 @@ pub(super) use self::sharing::{SharedPart, lists_files, runs_without_file, share
 
 /// Runs the program on the text, and returns its findings.
 pub(super) fn check(input: &ProgramInput<'_>, limit: Limit<'_>) -> Result<Vec<ToolFinding>, GateError> {
-    let command = command(input, limit)?;
-    let run = FinishedRun::new(input, command, limit)?;
-    run.check_packages(input, command)?;
-    run.unless_unread(output::read(command, &run.output(), input.text, &|name| {
+    let run = FinishedRun::new(input, limit)?;
+    run.unless_unread(output::read(run.command, &run.output(), input.text, &|name| {
         run.run_dir.resolve_name(name)
     }))
 }
@@ -49,12 +47,10 @@ pub(super) fn check_all(
     input: &ProgramInput<'_>,
     limit: Limit<'_>,
 ) -> Result<Vec<Vec<ToolFinding>>, GateError> {
-    let command = command(input, limit)?;
-    let run = FinishedRun::new(input, command, limit)?;
-    run.check_packages(input, command)?;
+    let run = FinishedRun::new(input, limit)?;
     let also = input.batched.iter().filter_map(|other| Some((other.path, other.text?)));
     let texts: Vec<(&str, &Buffer)> = std::iter::once((input.path, input.text)).chain(also).collect();
-    run.unless_unread(output::read_all(command, &run.output(), &texts, &|name| match run
+    run.unless_unread(output::read_all(run.command, &run.output(), &texts, &|name| match run
         .run_dir
         .resolve_name(name)
     {
@@ -65,20 +61,13 @@ pub(super) fn check_all(
 
 /// Runs the program as a formatter, and returns the formatted view, with `\n` line ends.
 pub(super) fn fix(input: &ProgramInput<'_>, limit: Limit<'_>) -> Result<String, GateError> {
-    let command = command(input, limit)?;
-    let run = FinishedRun::new(input, command, limit)?;
-    run.check_packages(input, command)?;
-    run.unless_unread(output::formatted(command, &run.output(), input.text))
-}
-
-fn command<'a>(input: &ProgramInput<'a>, limit: Limit<'_>) -> Result<&'a CommandSpec, GateError> {
-    let command = input.rule.gate.command();
-    let command = command.ok_or_else(|| GateError::Broken("has no command in its definition".to_owned()))?;
-    Ok(input.versions.command(command, input.program, input.search, limit))
+    let run = FinishedRun::new(input, limit)?;
+    run.unless_unread(output::formatted(run.command, &run.output(), input.text))
 }
 
 /// A run whose program ended by itself.
 struct FinishedRun<'a> {
+    command: &'a CommandSpec,
     run_dir: RunDir<'a>,
     code: i32,
     stdout: Vec<u8>,
@@ -88,11 +77,12 @@ struct FinishedRun<'a> {
 }
 
 impl<'a> FinishedRun<'a> {
-    fn new(
-        input: &ProgramInput<'a>,
-        command: &'a CommandSpec,
-        limit: Limit<'_>,
-    ) -> Result<FinishedRun<'a>, GateError> {
+    /// Runs the gate's program. Fails if a declared package is not installed.
+    fn new(input: &ProgramInput<'a>, limit: Limit<'_>) -> Result<FinishedRun<'a>, GateError> {
+        let command = input.rule.gate.command();
+        let command =
+            command.ok_or_else(|| GateError::Broken("has no command in its definition".to_owned()))?;
+        let command = input.versions.command(command, input.program, input.search, limit);
         let run_dir = RunDir::prepare(input, command, limit)?;
         let (code, stdout, stderr, unread) = match sandbox::run(&run_dir.order()?, limit) {
             ProcessOutcome::Exited { code, stdout, stderr } => (code, stdout, stderr, false),
@@ -103,7 +93,9 @@ impl<'a> FinishedRun<'a> {
             ProcessOutcome::Halted(halt) => return Err(GateError::Halted(halt)),
         };
         let [stdout, stderr] = [stdout, stderr].map(|output| run_dir.rewrite_paths(output));
-        Ok(FinishedRun { run_dir, code, stdout, stderr, unread })
+        let run = FinishedRun { command, run_dir, code, stdout, stderr, unread };
+        run.check_packages(input)?;
+        Ok(run)
     }
 
     /// Returns this result of the run, unless the program left part of its input unread.
@@ -116,12 +108,12 @@ impl<'a> FinishedRun<'a> {
     }
 
     /// Checks that the run did not fail because a declared package is not installed.
-    fn check_packages(&self, input: &ProgramInput<'_>, command: &CommandSpec) -> Result<(), GateError> {
+    fn check_packages(&self, input: &ProgramInput<'_>) -> Result<(), GateError> {
         if self.code == 0 {
             return Ok(());
         }
         let output = [self.stdout.as_slice(), b"\n", self.stderr.as_slice()].concat();
-        let why = packages::failure(input, command, &String::from_utf8_lossy(&output));
+        let why = packages::failure(input, self.command, &String::from_utf8_lossy(&output));
         why.map_or(Ok(()), |why| Err(GateError::Unready(why)))
     }
 

@@ -4,7 +4,7 @@
 //! Invariant: only the folders from the file's own up to the root are inspected, and at most the first MiB of
 //! a file is read.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use crate::regular;
@@ -88,8 +88,14 @@ pub(super) fn value(root: &Path, path: &str, value: &ProjectValue) -> String {
     places.into_iter().find_map(found).unwrap_or_else(|| value.default.clone())
 }
 
+/// Returns the environment variables `PATH` and, for a Python environment, `VIRTUAL_ENV`.
+pub(crate) fn search_env(search: &OsStr) -> Vec<(OsString, OsString)> {
+    let home = python_environment(search).map(|home| (OsString::from("VIRTUAL_ENV"), home.into()));
+    std::iter::once((OsString::from("PATH"), search.to_owned())).chain(home).collect()
+}
+
 /// Returns the Python environment whose programs come first in a search path.
-pub(crate) fn python_environment(search: &OsStr) -> Option<PathBuf> {
+fn python_environment(search: &OsStr) -> Option<PathBuf> {
     let first = std::env::split_paths(search).next()?;
     let home = first.parent()?;
     // https://docs.python.org/3/library/venv.html

@@ -208,12 +208,7 @@ impl<'a> RunDir<'a> {
     }
 
     fn env(&self) -> Result<Vec<(OsString, OsString)>, GateError> {
-        let search = (OsString::from("PATH"), self.input.search.to_owned());
-        let mut env = vec![search];
-        env.extend(
-            project::python_environment(self.input.search)
-                .map(|home| (OsString::from("VIRTUAL_ENV"), home.into())),
-        );
+        let mut env = project::search_env(self.input.search);
         for (name, value) in &self.command.environment.variables {
             env.push((name.into(), self.expand(value)?));
         }

@@ -42,12 +42,7 @@ pub(super) fn package(gate: &Gate, root: &Path, paths: &[&str]) -> Option<Versio
 
 /// Returns a version of the gate's files below the root, without these paths; `None` if there are too many.
 pub(super) fn project(gate: &Gate, root: &Path, paths: &[&str]) -> Option<Version> {
-    let mut walk = AncestorWalk::new(gate, root, paths);
-    let mut open = vec![String::new()];
-    while let Some(folder) = open.pop() {
-        open.extend(walk.enter(&folder)?);
-    }
-    Some(walk.version())
+    AncestorWalk::new(gate, root, paths).enter_all().map(AncestorWalk::version)
 }
 
 /// The files below a root, except the edited ones.
@@ -61,12 +56,9 @@ pub(super) struct Tree {
 
 /// Returns the files below the root, except these; `None` if there are too many.
 pub(super) fn tree(gate: &Gate, root: &Path, edited: &[&str]) -> Option<Tree> {
-    let mut walk =
+    let walk =
         AncestorWalk { configurations: Some(BTreeMap::new()), ..AncestorWalk::new(gate, root, edited) };
-    let mut open = vec![String::new()];
-    while let Some(folder) = open.pop() {
-        open.extend(walk.enter(&folder)?);
-    }
+    let walk = walk.enter_all()?;
     let mut sources: Vec<String> = walk.files.into_iter().map(|(path, _)| path).collect();
     sources.sort_unstable();
     Some(Tree { sources, configurations: walk.configurations.unwrap_or_default() })
@@ -89,15 +81,11 @@ pub(super) fn is_configuration(gate: &Gate, path: &str) -> bool {
 /// Returns versions of the gate's files below a folder, and of those with one of these names, by absolute
 /// path; `None` if there are too many, or a path is not UTF-8.
 pub(crate) fn survey(gate: &Gate, folder: &Path, named: &[&str]) -> Option<BTreeMap<String, Version>> {
-    let mut walk = AncestorWalk { named, most: MAX_SURVEYED, ..AncestorWalk::new(gate, folder, &[]) };
-    let mut open = vec![String::new()];
-    while let Some(below) = open.pop() {
-        open.extend(walk.enter(&below)?);
-    }
+    let walk = AncestorWalk { named, most: MAX_SURVEYED, ..AncestorWalk::new(gate, folder, &[]) };
     let stamped = |(path, hasher): (String, KeyHasher)| {
         Some((folder.join(path).to_str()?.to_owned(), hasher.version()))
     };
-    walk.files.into_iter().map(stamped).collect()
+    walk.enter_all()?.files.into_iter().map(stamped).collect()
 }
 
 struct AncestorWalk<'a> {
@@ -127,6 +115,15 @@ impl<'a> AncestorWalk<'a> {
             entries: 0,
             most: MAX_FILES,
         }
+    }
+
+    /// Records the files of the root and of all folders below it; `None` if there are too many.
+    fn enter_all(mut self) -> Option<AncestorWalk<'a>> {
+        let mut open = vec![String::new()];
+        while let Some(folder) = open.pop() {
+            open.extend(self.enter(&folder)?);
+        }
+        Some(self)
     }
 
     /// Records the files of a folder, and returns the folders in it; `None` if there are too many.

@@ -239,10 +239,7 @@ fn env(
     server: &ServerSpec,
     folder: &Path,
 ) -> Result<Vec<(OsString, OsString)>, GateError> {
-    let mut env = vec![(OsString::from("PATH"), input.search.to_owned())];
-    env.extend(
-        project::python_environment(input.search).map(|home| (OsString::from("VIRTUAL_ENV"), home.into())),
-    );
+    let mut env = project::search_env(input.search);
     for (name, value) in &server.env {
         env.push((name.into(), expand(value, input, folder)?));
     }

@@ -44,14 +44,12 @@ impl NameTable {
 
     /// Returns the names with this prefix, with their numbers.
     pub(crate) fn with_prefix(&self, with: &str) -> impl Iterator<Item = (u32, &str)> {
-        let numbered = (0..).zip(self.texts.iter());
-        numbered.filter_map(move |(number, text)| text.starts_with(with).then_some((number, &**text)))
+        (0..).zip(self.all()).filter(move |(_, text)| text.starts_with(with))
     }
 
     /// Returns the names with this suffix, with their numbers.
     pub(crate) fn with_suffix(&self, with: &str) -> impl Iterator<Item = (u32, &str)> {
-        let numbered = (0..).zip(self.texts.iter());
-        numbered.filter_map(move |(number, text)| text.ends_with(with).then_some((number, &**text)))
+        (0..).zip(self.all()).filter(move |(_, text)| text.ends_with(with))
     }
 
     pub(crate) fn len(&self) -> usize {

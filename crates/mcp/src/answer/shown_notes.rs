@@ -99,10 +99,7 @@ impl ShownNotes {
 
 /// True for the forms that a model reads and no program does.
 pub(super) const fn is_shortened(forms: Forms) -> bool {
-    match forms {
-        Forms::Text | Forms::Compact => true,
-        Forms::Both | Forms::Json => false,
-    }
+    matches!(forms, Forms::Text | Forms::Compact)
 }
 
 fn sentences(response: &EditResponse) -> Vec<&str> {

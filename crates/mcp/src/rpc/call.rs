@@ -9,7 +9,7 @@ use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject, Pr
 use serde_json::Value;
 use tokio::task::{JoinError, spawn_blocking};
 
-use super::ask::{AskOutcome, Inquiry, ModelCode, Prompt, ReturnedInput, VerifiedInput};
+use super::ask::{Inquiry, ModelCode, NoAnswer, Prompt, ReturnedInput, VerifiedInput};
 use super::call_context::{CallContext, Caller, Context};
 use super::options::{Structured, TEXT_CLIENTS};
 use super::outcome::{Executor, Rendering, ToolOutcome, parse_request};
@@ -79,12 +79,12 @@ async fn handle(
     };
     let author = Author { confirmation_id: agreed, ..author(tool, &call_context.caller, &context) };
     match with_code(request, model_code, &inquiry, &call_context).await {
-        AskOutcome::Answered((request, model_code)) => {
+        Ok((request, model_code)) => {
             let executor = Executor { call_context: &call_context, context: &context };
             execute_confirmed(request, model_code, author, &options, &inquiry, &executor).await
         }
-        AskOutcome::InputRequired(later) => (*later).into(),
-        AskOutcome::Failed(error) => {
+        Err(NoAnswer::InputRequired(later)) => (*later).into(),
+        Err(NoAnswer::Failed(error)) => {
             render_error(options, tool.profile.rename_error_field(error)).await.into()
         }
     }
@@ -122,26 +122,22 @@ async fn with_code(
     model_code: Option<ModelCode>,
     inquiry: &Inquiry,
     call_context: &CallContext,
-) -> AskOutcome<(ToolRequest, Option<ModelCode>)> {
+) -> Result<(ToolRequest, Option<ModelCode>), NoAnswer> {
     let unwritten_edit = match request {
         ToolRequest::Unwritten(unwritten_edit) => *unwritten_edit,
         request @ (ToolRequest::Edit(_)
         | ToolRequest::Batch(_)
         | ToolRequest::Revert(_)
         | ToolRequest::Read(_)) => {
-            return AskOutcome::Answered((request, None));
+            return Ok((request, None));
         }
     };
     let model_code = match model_code {
         Some(model_code) => model_code,
-        None => match write_code(&unwritten_edit, inquiry, call_context).await {
-            AskOutcome::Answered(model_code) => model_code,
-            AskOutcome::InputRequired(later) => return AskOutcome::InputRequired(later),
-            AskOutcome::Failed(error) => return AskOutcome::Failed(error),
-        },
+        None => write_code(&unwritten_edit, inquiry, call_context).await?,
     };
     let request = unwritten_edit.written(model_code.code.clone(), model_code.version.clone());
-    AskOutcome::Answered((ToolRequest::Edit(Box::new(request)), Some(model_code)))
+    Ok((ToolRequest::Edit(Box::new(request)), Some(model_code)))
 }
 
 /// Asks the client's model for code, if the edit is possible at all.
@@ -149,15 +145,10 @@ async fn write_code(
     unwritten_edit: &UnwrittenEdit,
     inquiry: &Inquiry,
     call_context: &CallContext,
-) -> AskOutcome<ModelCode> {
-    let prompt = match call_context.workspace.read_before_edit(unwritten_edit.request.clone()).await {
-        Ok(reading) => Prompt::new(&unwritten_edit.instruction, &reading),
-        Err(error) => Err(error),
-    };
-    match prompt {
-        Ok(prompt) => inquiry.ask_model(&prompt).await,
-        Err(error) => AskOutcome::Failed(error),
-    }
+) -> Result<ModelCode, NoAnswer> {
+    let reading = call_context.workspace.read_before_edit(unwritten_edit.request.clone());
+    let prompt = Prompt::new(&unwritten_edit.instruction, &reading.await?)?;
+    inquiry.ask_model(&prompt).await
 }
 
 /// Executes the request, after a person's confirmation if the policy requires it.
@@ -175,13 +166,13 @@ async fn execute_confirmed(
             executor.execute(request.with_author(&author), options.clone()).await;
         let Some(question) = question else { return render(wanted, reply, rendering).await.into() };
         match (inquiry.ask_person(&question, model_code.as_ref()).await, again) {
-            (AskOutcome::Answered(()), Some(again)) => {
+            (Ok(()), Some(again)) => {
                 author.confirmation_id = Some(question.id);
                 request = again;
             }
-            (AskOutcome::InputRequired(later), _) => return (*later).into(),
-            (AskOutcome::Failed(error), _) => return render_error(wanted, error).await.into(),
-            (AskOutcome::Answered(()), None) => break,
+            (Err(NoAnswer::InputRequired(later)), _) => return (*later).into(),
+            (Err(NoAnswer::Failed(error)), _) => return render_error(wanted, error).await.into(),
+            (Ok(()), None) => break,
         }
     }
     let message = format!("the {} changed each time that a person was asked", options.noun());

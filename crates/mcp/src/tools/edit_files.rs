@@ -73,8 +73,8 @@ impl TryFrom<EditFiles> for ToolRequest {
         };
         let mode = input.mode.map(Mode::from).unwrap_or_default();
         let request = |(at, FileEditArgs(entry)): (usize, FileEditArgs)| {
-            let call = safe_edit_file::parse_edit(entry).map_err(|error| error.with_entry(at))?;
-            Ok(Request { mode, ..call.request })
+            let call = safe_edit_file::parse_edit(entry).map_err(|error| error.with_entry(at));
+            call.map(|call| Request { mode, ..call.request })
         };
         let requests: Vec<Request> =
             input.edits.into_iter().enumerate().map(request).collect::<Result<_, _>>()?;

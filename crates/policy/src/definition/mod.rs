@@ -90,10 +90,7 @@ impl Gate {
 
     /// True if the gate starts a program, so that a person must trust it first.
     pub fn runs_program(&self) -> bool {
-        match &self.kind {
-            GateKind::Command(_) | GateKind::Server(_) => true,
-            GateKind::Syntax | GateKind::Damage | GateKind::Pattern(_) => false,
-        }
+        matches!(self.kind, GateKind::Command(_) | GateKind::Server(_))
     }
 
     /// Returns the gate's command, if it has one.
@@ -107,15 +104,7 @@ impl Gate {
 
     /// True if the gate outputs the corrected text, so that it can fix a draft.
     pub fn can_fix(&self) -> bool {
-        self.command().is_some_and(|command| match command.output.form {
-            OutputForm::Formatted { .. } => true,
-            OutputForm::Json(_)
-            | OutputForm::Jsonl(_)
-            | OutputForm::Sarif
-            | OutputForm::Rdjson
-            | OutputForm::Regex { .. }
-            | OutputForm::Exit(_) => false,
-        })
+        self.command().is_some_and(|command| matches!(command.output.form, OutputForm::Formatted { .. }))
     }
 
     /// Returns the language server of the gate, if it has one.
@@ -128,20 +117,17 @@ impl Gate {
 
     /// Returns package URLs for the installation of the gate's program.
     pub fn install(&self) -> &[String] {
-        match (self.command(), self.server()) {
-            (Some(command), _) => &command.program.install,
-            (None, Some(server)) => &server.program.install,
-            (None, None) => &[],
-        }
+        self.program().map_or(&[], |program| program.install.as_slice())
     }
 
     /// Returns the arguments that make the gate's program print its version.
     pub fn probe(&self) -> &[String] {
-        match (self.command(), self.server()) {
-            (Some(command), _) => &command.program.probe,
-            (None, Some(server)) => &server.program.probe,
-            (None, None) => &[],
-        }
+        self.program().map_or(&[], |program| program.probe.as_slice())
+    }
+
+    fn program(&self) -> Option<&ProgramSpec> {
+        let of_server = || self.server().map(|server| &server.program);
+        self.command().map(|command| &command.program).or_else(of_server)
     }
 }
 

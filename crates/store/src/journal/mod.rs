@@ -167,17 +167,15 @@ impl Journal {
     ///
     /// Errors: `STORE_UNAVAILABLE` if one of the journals cannot be read.
     pub fn entries(&self, of: Option<&FileLocation>, most: usize) -> Result<Vec<Entry>, Error> {
+        let entries = |journal: &RootJournal, path: Option<&str>| -> Result<Vec<Entry>, Error> {
+            let entries = journal.with_database(|database| database.entries(path, most))?;
+            Ok(entries.into_iter().map(|entry| journal.shown(entry)).collect())
+        };
         if let Some(place) = of {
-            let journal = root_journal::find(&self.journals, place)?;
-            let entries = journal.with_database(|database| database.entries(Some(place.in_root()), most))?;
-            return Ok(entries.into_iter().map(|entry| journal.shown(entry)).collect());
+            return entries(root_journal::find(&self.journals, place)?, Some(place.in_root()));
         }
-        let mut lists = Vec::with_capacity(self.journals.len());
-        for journal in self.journals.iter() {
-            let entries = journal.with_database(|database| database.entries(None, most))?;
-            lists.push(entries.into_iter().map(|entry| journal.shown(entry)).collect());
-        }
-        Ok(merge(lists, most))
+        let lists = self.journals.iter().map(|journal| entries(journal, None));
+        Ok(merge(lists.collect::<Result<_, Error>>()?, most))
     }
 
     /// Returns the newest edit that is not undone, of one path or of all roots.

@@ -12,6 +12,17 @@ use lockgate_text::fold;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+/// The purpose for which a path is admitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AccessPurpose {
+    /// The file is to be written.
+    Write,
+    /// The file is only read: publishing to a path admitted for this fails.
+    Read,
+    /// Another program writes the file, whatever the rights that lockgate would need: publishing fails.
+    Outside,
+}
+
 /// The globs of protected files and folders. A glob matches at any depth; `/**` stands for the folder and all that is in it.
 const PROTECTED_GLOBS: &str = "
     # Secrets.

@@ -3,6 +3,7 @@
 //! Invariant: a path is checked under its requested spelling and under the path that it resolves to; an
 //! existing entry that is not a regular file is never admitted.
 
+use super::access::AccessPurpose;
 use super::alias::OtherNames;
 use super::file_location::{FileLocation, join};
 use super::root::{Root, named};
@@ -17,17 +18,6 @@ use lockgate_error::{Code, Error};
 use lockgate_policy::Publishing;
 use rustix::fs::{FileType, Stat};
 use std::os::fd::OwnedFd;
-
-/// The purpose for which a path is admitted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AccessPurpose {
-    /// The file is to be written.
-    Write,
-    /// The file is only read: publishing to a path admitted for this fails.
-    Read,
-    /// Another program writes the file, whatever the rights that lockgate would need: publishing fails.
-    Outside,
-}
 
 /// Admits a path for writing or reading.
 pub(crate) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Result<FileLocation, Error> {
@@ -164,7 +154,7 @@ fn vet_file(
     path: &str,
 ) -> Result<OtherNames, Error> {
     refuse_special_in(roots.get(found.root), stat, fd, path)?;
-    let links = alias::refuse_hidden_links(roots, found, stat, path)?;
+    let links = alias::refuse_protected_links(roots, found, stat, path, AccessPurpose::Write)?;
     let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
     permit::may_replace(&step.folder, name, (stat, fd), path)?;
     Ok(links)
@@ -178,7 +168,7 @@ fn check_readable(
     path: &str,
 ) -> Result<(), Error> {
     refuse_special_in(roots.get(found.root), stat, fd, path)?;
-    alias::refuse_protected_links(roots, found, stat, path)
+    alias::refuse_protected_links(roots, found, stat, path, AccessPurpose::Read).map(drop)
 }
 
 fn check_creatable(found: &WalkEnd, path: &str) -> Result<(), Error> {

@@ -7,7 +7,7 @@
 //!
 //! Invariant: names are compared by device and inode; a search that could not be finished is an error.
 
-use super::access::{AccessRules, GIT_FOLDER, PROTECTED, RUNNABLE};
+use super::access::{AccessPurpose, AccessRules, GIT_FOLDER, PROTECTED, RUNNABLE};
 use super::file_location::join;
 use super::folder_names::{FolderNames, NameLookup};
 use super::project::link_target;
@@ -211,23 +211,6 @@ fn links_in_folders<'n>(
     Ok(links)
 }
 
-/// Fails for a file of which another name is protected, with its rule; also if too many entries would have to
-/// be read to know.
-pub(crate) fn refuse_protected_links(
-    roots: &[Root],
-    found: &WalkEnd,
-    stat: &Stat,
-    path: &str,
-) -> Result<(), Error> {
-    match NameSearch::of_names(roots, found, stat) {
-        None | Some(NameSearch { rule: None, coverage: Coverage::All | Coverage::Blind, .. }) => Ok(()),
-        Some(NameSearch { rule: Some(rule), .. }) => Err(access::protected(path, rule)),
-        Some(NameSearch { rule: None, coverage: Coverage::TooLittle, .. }) => {
-            Err(permit::hard_linked(path, permit::names_of(stat)))
-        }
-    }
-}
-
 /// The identity of every folder of the path, and of the file, each with the rest of the path.
 pub(crate) fn ancestors(found: &WalkEnd, name: &str, file: Option<Identity>) -> Vec<(Identity, String)> {
     let mut below = join(&found.missing.join("/"), name);
@@ -250,26 +233,30 @@ pub(crate) fn is_git_folder(folder: &Folder) -> bool {
     holds("HEAD") && (holds("commondir") || (holds("objects") && holds("refs")))
 }
 
-/// Does the same as [`refuse_protected_links`] for a file that is to be written, and returns its names, which must all
-/// be known. Fails if some names may lie in folders that cannot be read, because one of them may be protected. A name
-/// outside of all roots is not considered.
-pub(crate) fn refuse_hidden_links(
+/// Returns the other names of a file. A name outside of all roots is not considered.
+///
+/// Fails if one of them is protected, with its rule, and if too many entries would have to be read to know. A write also
+/// fails if some names may lie in folders that cannot be read, because one of them may be protected; so all are known.
+pub(crate) fn refuse_protected_links(
     roots: &[Root],
     found: &WalkEnd,
     stat: &Stat,
     path: &str,
+    purpose: AccessPurpose,
 ) -> Result<OtherNames, Error> {
-    match NameSearch::of_names(roots, found, stat) {
-        None => Ok(OtherNames::default()),
-        Some(NameSearch { rule: Some(rule), .. }) => Err(access::protected(path, rule)),
-        Some(NameSearch { rule: None, coverage: Coverage::TooLittle, .. })
-        | Some(NameSearch { rule: None, coverage: Coverage::Blind, names: 1.., .. }) => {
-            Err(permit::hard_linked(path, permit::names_of(stat)))
-        }
-        Some(NameSearch {
-            rule: None, coverage: Coverage::All | Coverage::Blind, known, runnable, ..
-        }) => Ok(OtherNames { names: known, runnable }),
+    let Some(search) = NameSearch::of_names(roots, found, stat) else { return Ok(OtherNames::default()) };
+    if let Some(rule) = search.rule {
+        return Err(access::protected(path, rule));
     }
+    let is_complete = match search.coverage {
+        Coverage::All => true,
+        Coverage::Blind => purpose != AccessPurpose::Write || search.names == 0,
+        Coverage::TooLittle => false,
+    };
+    if !is_complete {
+        return Err(permit::hard_linked(path, permit::names_of(stat)));
+    }
+    Ok(OtherNames { names: search.known, runnable: search.runnable })
 }
 
 /// The other names of a file.

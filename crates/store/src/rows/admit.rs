@@ -5,7 +5,7 @@
 
 use super::store::EntityStore;
 use crate::row_location::RowLocation;
-use crate::sql::rows::{EntityStoreError, check_id};
+use crate::sql::rows::check_id;
 use crate::tenant::Tenant;
 use lockgate_edit::request::Entity;
 use lockgate_error::{Code, Error};
@@ -68,7 +68,7 @@ impl EntityStore {
                 .field("app_id")
                 .hint(hint)
         };
-        let home = self.database.owner_of_app(&self.tenant, app).map_err(EntityStoreError::into_error)?;
+        let home = self.database.owner_of_app(&self.tenant, app)?;
         let home = Some(home.ok_or_else(absent)?).filter(|organization| !organization.is_empty());
         self.app_owners.put(app, home.clone());
         Ok(home)
@@ -94,11 +94,8 @@ impl EntityStore {
     fn default_owner(&self, entity: &Entity, default_owner: DefaultOwner) -> Result<Option<String>, Error> {
         let Tenant::Organization(own) = &self.tenant else { return Ok(None) };
         let (kind, path) = (entity.kind.name(), &entity.path);
-        let row =
-            || self.database.owner_of_path(&self.tenant, kind, path).map_err(EntityStoreError::into_error);
-        let edits = || {
-            self.database.owners_in_history(&self.tenant, kind, path).map_err(EntityStoreError::into_error)
-        };
+        let row = || self.database.owner_of_path(&self.tenant, kind, path);
+        let edits = || self.database.owners_in_history(&self.tenant, kind, path);
         // The global rows have the empty owner, which is less than any other.
         let found = match default_owner {
             DefaultOwner::Closest => row()?,

@@ -4,7 +4,7 @@ use super::selector::EntitySelector;
 use super::store::EntityStore;
 use crate::row_location::RowLocation;
 use crate::search::{Clock, NeedlePiece, SearchLimits, SearchPattern, Skipped};
-use crate::sql::rows::{EntityStoreError, RowFound};
+use crate::sql::rows::RowFound;
 use lockgate_error::Error;
 use lockgate_text::Version;
 
@@ -87,9 +87,7 @@ impl EntityStore {
             if !bounds.clock.may_continue() {
                 return Ok(());
             }
-            let texts = selector
-                .span(|span| self.database.texts(&self.tenant, span, portion))
-                .map_err(EntityStoreError::into_error)?;
+            let texts = selector.span(|span| self.database.texts(&self.tenant, span, portion))?;
             for (row, bytes) in portion.iter().zip(texts) {
                 // The row was removed meanwhile.
                 let Some(bytes) = bytes else { continue };
@@ -151,8 +149,8 @@ impl<'a> KeyPages<'a> {
         }
         let EntityStore { database, tenant, .. } = self.rows;
         let behind = self.last.as_ref().map(|last| (last.path.as_str(), last.organization.as_str()));
-        let found = self.selector.span(|span| database.find(tenant, span, self.pieces, behind, self.size));
-        let mut found = found.map_err(EntityStoreError::into_error)?;
+        let mut found =
+            self.selector.span(|span| database.find(tenant, span, self.pieces, behind, self.size))?;
         self.is_over = found.len() < self.size;
         self.last = found.last().cloned();
         found.retain(|row| self.selector.contains(row));

@@ -4,7 +4,7 @@ use super::store::EntityStore;
 use crate::paths::spelling::without_idle_dots;
 use crate::row_location::RowLocation;
 use crate::search::{SearchGlob, nothing_at};
-use crate::sql::rows::{EntityStoreError, Paths, RowFound, Span};
+use crate::sql::rows::{Paths, RowFound, Span};
 use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_error::{Error, NextCall};
 use lockgate_policy::EntityOwner;
@@ -142,18 +142,15 @@ impl EntityStore {
     }
 
     fn has_any(&self, selector: &EntitySelector) -> Result<bool, Error> {
-        let found = selector.span(|span| self.database.find(&self.tenant, span, &[], None, 1));
-        Ok(!found.map_err(EntityStoreError::into_error)?.is_empty())
+        let found = selector.span(|span| self.database.find(&self.tenant, span, &[], None, 1))?;
+        Ok(!found.is_empty())
     }
 }
 
 impl EntitySelector {
     /// True if the selection leaves out some of the rows in its span.
     pub fn is_narrowed(&self) -> bool {
-        match &self.paths {
-            PathSelection::Everywhere | PathSelection::At(_) | PathSelection::Prefix(_, None) => false,
-            PathSelection::Nowhere | PathSelection::Prefix(_, Some(_)) => true,
-        }
+        matches!(self.paths, PathSelection::Nowhere | PathSelection::Prefix(_, Some(_)))
     }
 
     /// True if the selection has the rows with a path prefix, and no glob leaves out any of them.

@@ -7,7 +7,7 @@ use super::app_owners::AppOwners;
 use crate::history::{EditFilter, EditId, EditMeta, Entry, RetentionLimits};
 use crate::outcome::{GuardLevel, PublishedBatch, PublishedFile, WriteOutcome};
 use crate::row_location::{RowKey, RowLocation, RowSnapshot, RowWrite};
-use crate::sql::rows::{EntityDatabase, EntityStoreError, RowRead, StoreListener};
+use crate::sql::rows::{EntityDatabase, RowRead, StoreListener};
 use crate::tenant::Tenant;
 use lockgate_error::{Code, Error};
 
@@ -44,8 +44,7 @@ impl EntityStore {
     ///
     /// Errors: `TOO_LARGE`, `STORE_UNAVAILABLE`.
     pub fn read(&self, place: &RowLocation, limit: u64) -> Result<Option<RowSnapshot>, Error> {
-        let read =
-            self.database.row(&self.tenant, place.row_key(), limit).map_err(EntityStoreError::into_error)?;
+        let read = self.database.row(&self.tenant, place.row_key(), limit)?;
         read.map(|read| snapshot(place, read, limit)).transpose()
     }
 
@@ -57,8 +56,7 @@ impl EntityStore {
         place: &RowLocation,
         limit: u64,
     ) -> Result<(Option<RowSnapshot>, Option<Entry>), Error> {
-        let both = self.database.row_and_last(&self.tenant, place.row_key(), limit);
-        let (read, last) = both.map_err(EntityStoreError::into_error)?;
+        let (read, last) = self.database.row_and_last(&self.tenant, place.row_key(), limit)?;
         Ok((read.map(|read| snapshot(place, read, limit)).transpose()?, last))
     }
 
@@ -75,9 +73,7 @@ impl EntityStore {
         if writes.is_empty() {
             return Err(Error::new(Code::Internal, "an edit has no rows"));
         }
-        let Some(edit) =
-            self.database.publish(&self.tenant, writes, meta).map_err(EntityStoreError::into_error)?
-        else {
+        let Some(edit) = self.database.publish(&self.tenant, writes, meta)? else {
             return Ok(WriteOutcome::Overtaken);
         };
         if edit.number().is_multiple_of(EVERY) {
@@ -102,7 +98,7 @@ impl EntityStore {
     /// Returns the text of a version of this row, by the whole version or a prefix of at least 12 hex
     /// digits.
     pub fn text(&self, place: &RowLocation, version: &str) -> Result<Option<Vec<u8>>, Error> {
-        self.database.text(&self.tenant, place.row_key(), version).map_err(EntityStoreError::into_error)
+        Ok(self.database.text(&self.tenant, place.row_key(), version)?)
     }
 
     /// Returns the entry with this id if everything it changed is in scope.
@@ -110,7 +106,7 @@ impl EntityStore {
         if !self.database.may_have_content() {
             return Ok(None);
         }
-        self.database.entry(&self.tenant, id).map_err(EntityStoreError::into_error)
+        Ok(self.database.entry(&self.tenant, id)?)
     }
 
     /// Returns the last entries in scope, newest first; those of one row, or all.
@@ -120,9 +116,7 @@ impl EntityStore {
         if !self.database.may_have_content() {
             return Ok(Vec::new());
         }
-        self.database
-            .entries(&self.tenant, of.map(RowLocation::row_key), most)
-            .map_err(EntityStoreError::into_error)
+        Ok(self.database.entries(&self.tenant, of.map(RowLocation::row_key), most)?)
     }
 
     /// Returns the newest edit of a row that is not undone.
@@ -136,7 +130,7 @@ impl EntityStore {
     }
 
     fn newest(&self, place: &RowLocation, filter: EditFilter) -> Result<Option<Entry>, Error> {
-        self.database.newest(&self.tenant, place.row_key(), filter).map_err(EntityStoreError::into_error)
+        Ok(self.database.newest(&self.tenant, place.row_key(), filter)?)
     }
 
     /// True if old edits should be removed.
@@ -148,10 +142,9 @@ impl EntityStore {
     /// now and then only.
     pub fn tidy(&self, bounds: RetentionLimits) -> Result<(), Error> {
         if self.due.swap(false, Ordering::Relaxed) {
-            self.database.tidy(&self.tenant, bounds).map_err(EntityStoreError::into_error)
-        } else {
-            Ok(())
+            self.database.tidy(&self.tenant, bounds)?;
         }
+        Ok(())
     }
 }
 

@@ -20,16 +20,18 @@ impl<T> FirstEntries<T> {
     }
 
     /// True if an entry with this key would be stored.
-    pub(super) fn would_keep(&self, key: &(usize, String)) -> bool {
+    fn would_keep(&self, key: &(usize, String)) -> bool {
         let last = self.first.last_key_value();
         self.counted < self.most || last.is_some_and(|(last, _)| key < last)
     }
 
-    /// Adds an entry with its count.
-    pub(super) fn put(&mut self, key: (usize, String), count: usize, value: T) {
+    /// Adds an entry with its count. Only an entry that is stored has its value made; one without a value is
+    /// left out.
+    pub(super) fn put(&mut self, key: (usize, String), count: usize, value: impl FnOnce() -> Option<T>) {
         if !self.would_keep(&key) {
             return;
         }
+        let Some(value) = value() else { return };
         self.first.insert(key, (count, value));
         self.counted += count;
         while let Some((_, (count, _))) = self.first.last_key_value()
@@ -43,7 +45,7 @@ impl<T> FirstEntries<T> {
     /// Adds the entries of another collection.
     pub(super) fn join(&mut self, other: FirstEntries<T>) {
         for (key, (count, value)) in other.first {
-            self.put(key, count, value);
+            self.put(key, count, || Some(value));
         }
     }
 
@@ -70,7 +72,7 @@ mod tests {
             let (mut one, mut other) = (FirstEntries::new(most), FirstEntries::new(most));
             for (place, (name, count)) in entries.iter().enumerate() {
                 let target = if place < at { &mut one } else { &mut other };
-                target.put((0, format!("{name:03}")), *count, *name);
+                target.put((0, format!("{name:03}")), *count, || Some(*name));
                 prop_assert!(target.first.len() <= most);
             }
             one.join(other);

@@ -200,11 +200,7 @@ impl Visitor for FileSearcher<'_> {
         }
         self.total += count;
         let key = (file.dir_state.root, file.dir_state.join(file.name));
-        if self.first.would_keep(&key)
-            && let Some(place) = file.place()
-        {
-            self.first.put(key, count, place);
-        }
+        self.first.put(key, count, || file.place());
     }
 }
 
@@ -259,10 +255,6 @@ impl Visitor for Lister {
         };
         self.count += 1;
         let key = (file.dir_state.root, file.dir_state.join(file.name));
-        if self.first.would_keep(&key)
-            && let Some(place) = file.place()
-        {
-            self.first.put(key, 1, (place, u64::try_from(stat.st_size).unwrap_or(0)));
-        }
+        self.first.put(key, 1, || Some((file.place()?, u64::try_from(stat.st_size).unwrap_or(0))));
     }
 }

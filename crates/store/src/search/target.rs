@@ -200,9 +200,6 @@ impl SearchRoots {
 
     /// True if a filter excludes some files below the folders.
     pub fn is_narrowed(&self) -> bool {
-        match self.only {
-            Only::All => false,
-            Only::Glob(_) | Only::Prefix(_) => true,
-        }
+        !matches!(self.only, Only::All)
     }
 }

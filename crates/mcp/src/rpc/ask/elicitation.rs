@@ -11,7 +11,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 
-use super::inquiry::{AskMethod, AskOutcome, Inquiry, ReturnedInput};
+use super::inquiry::{AskMethod, Inquiry, NoAnswer, ReturnedInput};
 use super::seal::{ModelCode, Topic};
 use lockgate_error::{Code, Confirmation, Error};
 
@@ -36,26 +36,22 @@ impl Inquiry {
         &self,
         question: &Confirmation,
         code: Option<&ModelCode>,
-    ) -> AskOutcome<()> {
+    ) -> Result<(), NoAnswer> {
         let request = ElicitRequest::new(params(question));
         let not_asked = |why: &str| not_confirmed(question, why);
         match &self.person {
-            AskMethod::None => AskOutcome::Failed(not_asked("this client cannot ask a person")),
+            AskMethod::None => Err(not_asked("this client cannot ask a person").into()),
             AskMethod::RepeatCall => {
                 let topic = Topic::Write { about: question.id.clone(), written: code.cloned() };
-                match self.input_required(WRITE_KEY, InputRequest::Elicitation(request), &topic, TIMEOUT) {
-                    Some(later) => AskOutcome::InputRequired(Box::new(later)),
-                    None => AskOutcome::Failed(not_asked("the server cannot seal the request state")),
-                }
+                let request = InputRequest::Elicitation(request);
+                Err(self.input_required(WRITE_KEY, request, &topic, TIMEOUT, not_asked))
             }
             AskMethod::Request(peer) => {
                 let request = ServerRequest::ElicitRequest(request);
-                let response = match self.send(peer, request, TIMEOUT).await {
-                    Ok(ClientResult::ElicitResult(response)) => check_accepted(&response),
-                    Ok(_) => Err(not_asked("the client's answer is of another kind")),
-                    Err(why) => Err(not_asked(&why)),
-                };
-                response.map_or_else(AskOutcome::Failed, AskOutcome::Answered)
+                match self.send(peer, request, TIMEOUT).await.map_err(|why| not_asked(&why))? {
+                    ClientResult::ElicitResult(response) => Ok(check_accepted(&response)?),
+                    _ => Err(not_asked("the client's answer is of another kind").into()),
+                }
             }
         }
     }
@@ -65,8 +61,7 @@ impl Inquiry {
 ///
 /// Errors: `NOT_CONFIRMED` without an answer.
 pub(super) fn answer(returned: &ReturnedInput) -> Result<ElicitResult, Error> {
-    let response = returned.responses.as_ref().and_then(|responses| responses.get(WRITE_KEY)).cloned();
-    response.and_then(|response| serde_json::from_value(response).ok()).ok_or_else(|| {
+    returned.answer(WRITE_KEY).ok_or_else(|| {
         let message = format!("`inputResponses` has no answer to `{WRITE_KEY}`");
         Error::new(Code::NotConfirmed, message).hint("ask the person again")
     })

@@ -7,6 +7,7 @@ use rmcp::model::{
     InputResponses, ProtocolVersion, ServerRequest,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer, ServiceError};
+use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 use super::seal::{CallBinding, Seal, Topic};
@@ -20,6 +21,14 @@ pub(in crate::rpc) struct ReturnedInput {
     pub(in crate::rpc) state: Option<String>,
 }
 
+impl ReturnedInput {
+    /// Returns the answer to a question, if there is one of its kind.
+    pub(super) fn answer<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        let response = self.responses.as_ref()?.get(key)?;
+        serde_json::from_value(response.clone()).ok()
+    }
+}
+
 /// The method of asking through a client.
 #[derive(Debug)]
 pub(in crate::rpc) enum AskMethod {
@@ -31,13 +40,18 @@ pub(in crate::rpc) enum AskMethod {
     RepeatCall,
 }
 
-/// The result of asking.
-pub(in crate::rpc) enum AskOutcome<T> {
-    Answered(T),
+/// The reason why there is no answer.
+pub(in crate::rpc) enum NoAnswer {
     /// The call is answered with this, and the client repeats it.
     InputRequired(Box<InputRequiredResult>),
-    /// No answer; with the reason.
+    /// The call fails.
     Failed(Error),
+}
+
+impl From<Error> for NoAnswer {
+    fn from(error: Error) -> NoAnswer {
+        NoAnswer::Failed(error)
+    }
 }
 
 /// A call with the methods of asking about it.
@@ -64,25 +78,25 @@ impl AskMethod {
 
     /// True if a question can be asked.
     pub(super) const fn can_ask(&self) -> bool {
-        match self {
-            AskMethod::None => false,
-            AskMethod::Request(_) | AskMethod::RepeatCall => true,
-        }
+        !matches!(self, AskMethod::None)
     }
 }
 
 impl Inquiry {
-    /// Returns the answer that asks the client for input and a repeated call.
+    /// Asks the client for input and a repeated call; `fail` makes the error from a reason why that is not possible.
     pub(super) fn input_required(
         &self,
-        name: &str,
+        key: &str,
         request: InputRequest,
         topic: &Topic,
         timeout: Duration,
-    ) -> Option<InputRequiredResult> {
-        let state = self.seal.seal(topic, &self.call, timeout)?;
-        let requests: InputRequests = [(name.to_owned(), request)].into();
-        Some(InputRequiredResult::new(Some(requests), Some(state)))
+        fail: impl FnOnce(&str) -> Error,
+    ) -> NoAnswer {
+        let Some(state) = self.seal.seal(topic, &self.call, timeout) else {
+            return NoAnswer::Failed(fail("the server cannot seal the request state"));
+        };
+        let requests: InputRequests = [(key.to_owned(), request)].into();
+        NoAnswer::InputRequired(Box::new(InputRequiredResult::new(Some(requests), Some(state))))
     }
 
     /// Sends a request to the client and returns its answer, or the reason why there is none.

@@ -20,7 +20,7 @@ use rmcp::service::{RequestContext, RoleServer};
 use super::call_context::CallContext;
 use code::ContentKind;
 use inquiry::AskMethod;
-pub(super) use inquiry::{AskOutcome, Inquiry, ReturnedInput};
+pub(super) use inquiry::{Inquiry, NoAnswer, ReturnedInput};
 use lockgate_error::{Code, Error};
 pub(super) use prompt::Prompt;
 pub(super) use seal::{CallBinding, ModelCode, Seal};

@@ -10,7 +10,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 
 use super::code::{ContentKind, code_in};
-use super::inquiry::{AskMethod, AskOutcome, Inquiry, ReturnedInput};
+use super::inquiry::{AskMethod, Inquiry, NoAnswer, ReturnedInput};
 use super::prompt::Prompt;
 use super::seal::{ModelCode, Topic};
 use lockgate_error::{Code, Error};
@@ -30,33 +30,24 @@ pub(super) fn method(context: &RequestContext<RoleServer>) -> AskMethod {
 
 impl Inquiry {
     /// Asks the client's model for the code of an edit.
-    pub(in crate::rpc) async fn ask_model(&self, prompt: &Prompt) -> AskOutcome<ModelCode> {
+    pub(in crate::rpc) async fn ask_model(&self, prompt: &Prompt) -> Result<ModelCode, NoAnswer> {
         let request = CreateMessageRequest::new(params(prompt));
         match &self.model {
-            AskMethod::None => AskOutcome::Failed(no_code("this client does not support sampling")),
+            AskMethod::None => Err(no_code("this client does not support sampling").into()),
             AskMethod::RepeatCall => {
                 let prose = prompt.kind == ContentKind::Prose;
                 let topic = Topic::Code { version: prompt.version.clone(), prose };
-                match self.input_required(
-                    CODE_KEY,
-                    InputRequest::CreateMessage(request),
-                    &topic,
-                    self.model_timeout,
-                ) {
-                    Some(later) => AskOutcome::InputRequired(Box::new(later)),
-                    None => AskOutcome::Failed(no_code("the server cannot seal the request state")),
-                }
+                let request = InputRequest::CreateMessage(request);
+                Err(self.input_required(CODE_KEY, request, &topic, self.model_timeout, no_code))
             }
             AskMethod::Request(peer) => {
                 let request = ServerRequest::CreateMessageRequest(request);
-                let result = match self.send(peer, request, self.model_timeout).await {
-                    Ok(ClientResult::CreateMessageResult(result)) => extract_code(*result, prompt.kind),
-                    Ok(_) => Err(no_code("the client's answer is no message")),
-                    Err(why) => Err(no_code(&why)),
+                let sent = self.send(peer, request, self.model_timeout).await;
+                let code = match sent.map_err(|why| no_code(&why))? {
+                    ClientResult::CreateMessageResult(result) => extract_code(*result, prompt.kind)?,
+                    _ => return Err(no_code("the client's answer is no message").into()),
                 };
-                let written =
-                    |code| AskOutcome::Answered(ModelCode { code, version: prompt.version.clone() });
-                result.map_or_else(AskOutcome::Failed, written)
+                Ok(ModelCode { code, version: prompt.version.clone() })
             }
         }
     }
@@ -66,9 +57,8 @@ impl Inquiry {
 ///
 /// Errors: `CODE_BLOCK_REQUIRED` without an answer.
 pub(super) fn answer(returned: &ReturnedInput) -> Result<CreateMessageResult, Error> {
-    let response = returned.responses.as_ref().and_then(|responses| responses.get(CODE_KEY)).cloned();
-    response
-        .and_then(|response| serde_json::from_value(response).ok())
+    returned
+        .answer(CODE_KEY)
         .ok_or_else(|| no_code(&format!("`inputResponses` has no message as the answer to `{CODE_KEY}`")))
 }
 

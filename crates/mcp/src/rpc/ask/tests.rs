@@ -49,19 +49,19 @@ fn returned(state: &str, name: &str, response: &Value) -> ReturnedInput {
 
 async fn person_request_state(inquiry: &Inquiry, code: Option<&ModelCode>) -> String {
     match inquiry.ask_person(&question(), code).await {
-        AskOutcome::InputRequired(later) => later.request_state.unwrap(),
-        AskOutcome::Answered(()) | AskOutcome::Failed(_) => panic!(),
+        Err(NoAnswer::InputRequired(later)) => later.request_state.unwrap(),
+        Ok(()) | Err(NoAnswer::Failed(_)) => panic!(),
     }
 }
 
 async fn model_request_state(inquiry: &Inquiry) -> String {
     match inquiry.ask_model(&prompt()).await {
-        AskOutcome::InputRequired(later) => {
+        Err(NoAnswer::InputRequired(later)) => {
             let requests = later.input_requests.unwrap();
             assert!(matches!(requests.get("code"), Some(InputRequest::CreateMessage(_))));
             later.request_state.unwrap()
         }
-        AskOutcome::Answered(_) | AskOutcome::Failed(_) => panic!(),
+        Ok(_) | Err(NoAnswer::Failed(_)) => panic!(),
     }
 }
 
@@ -150,8 +150,8 @@ async fn without_a_client_to_ask_the_call_fails() {
     let unsupported =
         Inquiry { person: AskMethod::None, model: AskMethod::None, ..inquiry(&json!({}), &Seal::new()) };
     assert!(!unsupported.reaches_a_person());
-    let AskOutcome::Failed(error) = unsupported.ask_model(&prompt()).await else { panic!() };
+    let Err(NoAnswer::Failed(error)) = unsupported.ask_model(&prompt()).await else { panic!() };
     assert_eq!(error.code, Code::CodeBlockRequired);
-    let AskOutcome::Failed(error) = unsupported.ask_person(&question(), None).await else { panic!() };
+    let Err(NoAnswer::Failed(error)) = unsupported.ask_person(&question(), None).await else { panic!() };
     assert_eq!(error.code, Code::NotConfirmed);
 }

@@ -25,8 +25,7 @@ impl EntityDatabase {
     ///
     /// Errors: `STORE_UNAVAILABLE`, `NO_SPACE`.
     pub fn migrate(&self) -> Result<Migrated, Error> {
-        let (connected, migrated) =
-            Connected::migrate(self.address()).map_err(EntityStoreError::into_error)?;
+        let (connected, migrated) = Connected::migrate(self.address())?;
         self.use_connected(connected);
         Ok(migrated)
     }
@@ -37,9 +36,9 @@ impl EntityDatabase {
     pub fn apps(&self) -> Result<Vec<(String, Option<String>)>, Error> {
         let all = &Tenant::All;
         let apps = UnboundStatement::new("SELECT id, organization FROM apps").in_scope(all, "organization");
-        let apps = self.read(all, apps.push(" ORDER BY id")).map_err(EntityStoreError::into_error)?;
+        let apps = self.read(all, apps.push(" ORDER BY id"))?;
         let app = |app: &Row| Ok((app.get(0)?, non_empty(app.get(1)?)));
-        apps.iter().map(app).collect::<Result<_, EntityStoreError>>().map_err(EntityStoreError::into_error)
+        apps.iter().map(app).collect()
     }
 
     /// Registers an app of this organisation, or a global one.
@@ -49,7 +48,7 @@ impl EntityDatabase {
     pub fn add_app(&self, id: &str, organization: Option<&str>) -> Result<Added, Error> {
         check_id("app_id", id)?;
         organization.map_or(Ok(()), |id| check_id("organization_id", id))?;
-        match self.put_app(id, organization.unwrap_or_default()).map_err(EntityStoreError::into_error)? {
+        match self.put_app(id, organization.unwrap_or_default())? {
             (true, _) => Ok(Added::New),
             (false, owner) if owner.as_deref() == organization => Ok(Added::Existing),
             (false, owner) => {
@@ -71,10 +70,9 @@ impl EntityDatabase {
         let number = random_number()?;
         let is_new = AtomicBool::new(false);
         self.write(all, number, |session| {
-            let app =
-                UnboundStatement::new("INSERT INTO apps(id, organization, at) VALUES (").bind(id).push(", ");
-            let app =
-                app.bind(organization).push(", ").bind(now()).push(") ON CONFLICT DO NOTHING RETURNING 1");
+            let app = UnboundStatement::new("INSERT INTO apps(id, organization, at) VALUES (").bind(id);
+            let app = app.bind_next(organization).bind_next(now());
+            let app = app.push(") ON CONFLICT DO NOTHING RETURNING 1");
             let inserted = session.execute(&[app.unbound()])?;
             is_new.store(inserted.iter().flatten().next().is_some(), Ordering::Relaxed);
             Ok(())
@@ -89,7 +87,7 @@ impl EntityDatabase {
     pub fn each_row(&self, see: &mut dyn FnMut(Entity, Vec<u8>) -> ControlFlow<()>) -> Result<(), Error> {
         let mut last = [const { String::new() }; 4];
         loop {
-            let rows = self.rows_after(row_key(&last)).map_err(EntityStoreError::into_error)?;
+            let rows = self.rows_after(row_key(&last))?;
             let Some((key, _)) = rows.last() else { return Ok(()) };
             let next = key.clone();
             for (key, bytes) in rows {

@@ -26,16 +26,16 @@ pub(crate) enum EntityStoreError {
     Other(String),
 }
 
-impl EntityStoreError {
-    /// Converts this into the error that a client gets.
-    pub fn into_error(self) -> Error {
+/// The error that a client gets.
+impl From<EntityStoreError> for Error {
+    fn from(error: EntityStoreError) -> Error {
         let unavailable = |reason: &str| {
             Error::new(
                 Code::StoreUnavailable,
                 format!("the database of stored content cannot be used: {reason}"),
             )
         };
-        match self {
+        match error {
             EntityStoreError::Full => {
                 Error::new(Code::NoSpace, "the database of stored content has no room left on its disk")
             }
@@ -235,7 +235,7 @@ mod driver {
         #[test]
         fn a_rejection_says_no_more_than_is_known() {
             let code_and_disk = |error: EntityStoreError| {
-                let error = error.into_error();
+                let error = lockgate_error::Error::from(error);
                 (error.code, error.disk)
             };
             assert_eq!(code_and_disk(EntityStoreError::Unknown), (Code::StoreUnavailable, Disk::Unknown));

@@ -25,7 +25,7 @@ pub(super) fn index_changes(tenant: &Tenant, row: &PreparedRow<'_>, edit: i64, a
     let part = |text: &str| {
         let part =
             UnboundStatement::new("INSERT INTO lines(kind, organization, app, path, part, text) VALUES (");
-        part.key(row.key).push(", ").bind(at).push(", ").bind(text).push(")").unbound()
+        part.key(row.key).bind_next(at).bind_next(text).push(")").unbound()
     };
     match (row.before, &row.after) {
         (None, None) => Vec::new(),

@@ -115,8 +115,7 @@ fn keys(
         }
     };
     if let Some((path, organization)) = behind {
-        keys =
-            keys.push(" AND (e.path, e.organization) > (").bind(path).push(", ").bind(organization).push(")");
+        keys = keys.push(" AND (e.path, e.organization) > (").bind(path).bind_next(organization).push(")");
     }
     if let Some(Narrow::Like) = narrow {
         // The best plan depends on the number of matching lines.

@@ -8,6 +8,7 @@ use super::value::SqlValue;
 use crate::row_location::RowKey;
 use crate::tenant::Tenant;
 use std::fmt::Write;
+use std::marker::PhantomData;
 
 /// The owner of an edit that is selected by its number. No index covers this expression, so a plan made
 /// for empty tables stays good for large ones.
@@ -16,47 +17,73 @@ pub(super) const OWNER_BY_NUMBER: &str = "(organization || '')";
 pub(super) const OWNER_BY_NUMBER_E: &str = "(e.organization || '')";
 pub(super) const OWNER_BY_NUMBER_E2: &str = "(e2.organization || '')";
 
-/// A statement that is not yet restricted to a tenant's scope.
-#[derive(Debug, Clone, Default)]
-pub(super) struct UnboundStatement {
+/// The state of a statement that is not yet restricted to a tenant's scope.
+#[derive(Debug, Clone)]
+pub(super) enum Unbound {}
+
+/// The state of a statement that reads and changes rows within a tenant's scope.
+#[derive(Debug, Clone)]
+pub(super) enum Scoped {}
+
+/// A statement, and the values of its placeholders.
+#[derive(Debug, Clone)]
+pub(super) struct Statement<S = Scoped> {
     /// The text has the placeholders `$1`, `$2` and so on, in this order.
     text: String,
     values: Vec<SqlValue>,
-}
-
-/// A statement that reads and changes rows within a tenant's scope.
-#[derive(Debug, Clone)]
-pub(super) struct Statement {
-    inner: UnboundStatement,
     /// Set when the database is to keep the prepared statement.
     pub is_persistent: bool,
+    state: PhantomData<S>,
 }
 
-impl UnboundStatement {
-    pub fn new(text: &str) -> UnboundStatement {
-        UnboundStatement { text: text.to_owned(), values: Vec::new() }
-    }
+/// A statement that is not yet restricted to a tenant's scope, and so cannot be run.
+pub(super) type UnboundStatement = Statement<Unbound>;
 
+impl<S> Statement<S> {
     /// Appends SQL text, which must not contain data.
     #[must_use]
-    pub fn push(mut self, text: &str) -> UnboundStatement {
+    pub fn push(mut self, text: &str) -> Statement<S> {
         self.text.push_str(text);
         self
     }
 
     /// Appends a placeholder for a value.
     #[must_use]
-    pub fn bind(mut self, value: impl Into<SqlValue>) -> UnboundStatement {
+    pub fn bind(mut self, value: impl Into<SqlValue>) -> Statement<S> {
         self.values.push(value.into());
         // Writing to a string cannot fail.
         let _ = write!(self.text, "${}", self.values.len());
         self
     }
 
+    /// Appends a comma and a placeholder for the next value of a list.
+    #[must_use]
+    pub fn bind_next(self, value: impl Into<SqlValue>) -> Statement<S> {
+        self.push(", ").bind(value)
+    }
+
     /// Appends the four values of a key, separated by commas.
     #[must_use]
-    pub fn key(self, RowKey { kind, organization, app, path }: RowKey<'_>) -> UnboundStatement {
-        self.bind(kind).push(", ").bind(organization).push(", ").bind(app).push(", ").bind(path)
+    pub fn key(self, RowKey { kind, organization, app, path }: RowKey<'_>) -> Statement<S> {
+        self.bind(kind).bind_next(organization).bind_next(app).bind_next(path)
+    }
+
+    /// Appends the condition that restricts a table of the statement. This is the only definition of a
+    /// tenant's scope.
+    #[must_use]
+    pub fn push_scope(self, tenant: &Tenant, column: &str) -> Statement<S> {
+        match tenant {
+            // For administrative commands; row-level security gets the same setting.
+            Tenant::All => self.push("1 = 1"),
+            Tenant::Global => self.push(column).push(" = ''"),
+            Tenant::Organization(name) => self.push(column).push(" IN ('', ").bind(name.as_str()).push(")"),
+        }
+    }
+}
+
+impl UnboundStatement {
+    pub fn new(text: &str) -> UnboundStatement {
+        Statement { text: text.to_owned(), values: Vec::new(), is_persistent: true, state: PhantomData }
     }
 
     /// Restricts the statement to a tenant's scope. `column` is the column that holds a row's owner.
@@ -65,35 +92,15 @@ impl UnboundStatement {
         self.push(" WHERE ").push_scope(tenant, column).unbound()
     }
 
-    /// Appends the condition that restricts a statement. This is the only definition of a tenant's
-    /// scope.
-    fn push_scope(self, tenant: &Tenant, column: &str) -> UnboundStatement {
-        match tenant {
-            // For administrative commands; row-level security gets the same setting.
-            Tenant::All => self.push("1 = 1"),
-            Tenant::Global => self.push(column).push(" = ''"),
-            Tenant::Organization(name) => self.push(column).push(" IN ('', ").bind(name.as_str()).push(")"),
-        }
-    }
-
     /// A statement about the database itself, or about a new row.
     #[must_use]
     pub fn unbound(self) -> Statement {
-        Statement { inner: self, is_persistent: true }
+        let Statement { text, values, is_persistent, state: _ } = self;
+        Statement { text, values, is_persistent, state: PhantomData }
     }
 }
 
 impl Statement {
-    #[must_use]
-    pub fn push(self, text: &str) -> Statement {
-        Statement { inner: self.inner.push(text), ..self }
-    }
-
-    #[must_use]
-    pub fn bind(self, value: impl Into<SqlValue>) -> Statement {
-        Statement { inner: self.inner.bind(value), ..self }
-    }
-
     /// Restricts the statement to one row. `of` is the table's name followed by a dot, or empty.
     #[must_use]
     pub fn row(self, of: &str, key: RowKey<'_>) -> Statement {
@@ -103,18 +110,6 @@ impl Statement {
         };
         let parts = [("kind", kind), ("organization", organization), ("app", app), ("path", path)];
         parts.into_iter().fold(self, |statement, (name, value)| part(statement, name, value))
-    }
-
-    /// Appends the four values of a key, separated by commas.
-    #[must_use]
-    pub fn key(self, key: RowKey<'_>) -> Statement {
-        Statement { inner: self.inner.key(key), ..self }
-    }
-
-    /// Appends a condition that restricts another table of the statement as well.
-    #[must_use]
-    pub fn push_scope(self, tenant: &Tenant, column: &str) -> Statement {
-        Statement { inner: self.inner.push_scope(tenant, column), ..self }
     }
 
     /// Restricts the statement to the rows of a subquery that is evaluated first. Otherwise the join
@@ -164,11 +159,11 @@ impl Statement {
 
     /// Returns the SQL text with numbered placeholders.
     pub fn text(&self) -> &str {
-        &self.inner.text
+        &self.text
     }
 
     pub fn values(&self) -> &[SqlValue] {
-        &self.inner.values
+        &self.values
     }
 }
 

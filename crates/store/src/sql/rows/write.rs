@@ -125,16 +125,13 @@ impl RowEdit<'_> {
                 as_read(entity, before.version).push(" AND changed < ").bind(at)
             }
             (None, Some(NewContent { version, size, encoding, .. })) => {
-                let columns = "kind, organization, app, path, stamp, size, encoding, author, revision, created, changed";
-                let entity = UnboundStatement::new("INSERT INTO entities(")
-                    .push(columns)
-                    .push(") VALUES (")
-                    .key(row.key);
-                let entity =
-                    entity.push(", ").bind(version.bytes().as_slice()).push(", ").bind(*size).push(", ");
-                let entity = entity.bind(encoding.as_str()).push(", ").bind(self.meta.author.as_str());
-                let entity = entity.push(", 1, ").bind(at).push(", ").bind(at);
-                entity.push(") ON CONFLICT DO NOTHING").unbound()
+                let entity = UnboundStatement::new(
+                    "INSERT INTO entities(kind, organization, app, path, stamp, size, encoding, author, \
+                     revision, created, changed) VALUES (",
+                );
+                let entity = entity.key(row.key).bind_next(version.bytes().as_slice()).bind_next(*size);
+                let entity = entity.bind_next(encoding.as_str()).bind_next(self.meta.author.as_str());
+                entity.push(", 1").bind_next(at).bind_next(at).push(") ON CONFLICT DO NOTHING").unbound()
             }
             (Some(before), None) => as_read(UnboundStatement::new("DELETE FROM entities"), before.version),
             (None, None) => return None,
@@ -155,7 +152,7 @@ impl RowEdit<'_> {
                     "INSERT INTO contents(kind, organization, app, path, text, raw) VALUES (",
                 )
                 .key(row.key);
-                row.push(", ").bind(text.as_str()).push(", ").bind(raw.as_deref()).push(")").unbound()
+                row.bind_next(text.as_str()).bind_next(raw.as_deref()).push(")").unbound()
             }
             (Some(_), None) => bound(UnboundStatement::new("DELETE FROM contents")),
             (None, None) => return None,
@@ -174,10 +171,9 @@ impl RowEdit<'_> {
     fn keep_text(&self, key: RowKey<'_>, version: Version, packed: &[u8], at: i64) -> Statement {
         let text = UnboundStatement::new(
             "INSERT INTO texts(kind, organization, app, path, stamp, at, size, packed) VALUES (",
-        )
-        .key(key);
-        let text = text.push(", ").bind(version.bytes().as_slice()).push(", ").bind(at);
-        let text = text.push(", ").bind(count(packed.len())).push(", ").bind(packed);
+        );
+        let text = text.key(key).bind_next(version.bytes().as_slice()).bind_next(at);
+        let text = text.bind_next(count(packed.len())).bind_next(packed);
         // A concurrent cleanup sees that this text is needed.
         let text =
             text.push(") ON CONFLICT(kind, organization, app, path, stamp) DO UPDATE SET at = excluded.at");
@@ -192,15 +188,12 @@ impl RowEdit<'_> {
             EntryKind::Undo(of) => (UNDO, of.number().cast_signed()),
             EntryKind::Redo(of) => (REDO, of.number().cast_signed()),
         };
-        let columns = "id, organization, at, tool, author, request, kind, of, gates";
-        let edit = UnboundStatement::new("INSERT INTO edits(")
-            .push(columns)
-            .push(") VALUES (")
-            .bind(self.id)
-            .push(", ");
-        let edit = edit.bind(self.organization()).push(", ").bind(at).push(", ").bind(tool.as_str());
-        let edit = edit.push(", ").bind(author.as_str()).push(", ").bind(request.bytes().as_slice());
-        let edit = edit.push(", ").bind(kind).push(", ").bind(of).push(", ").bind(gates.as_str());
+        let edit = UnboundStatement::new(
+            "INSERT INTO edits(id, organization, at, tool, author, request, kind, of, gates) VALUES (",
+        );
+        let edit = edit.bind(self.id).bind_next(self.organization()).bind_next(at).bind_next(tool.as_str());
+        let edit = edit.bind_next(author.as_str()).bind_next(request.bytes().as_slice());
+        let edit = edit.bind_next(kind).bind_next(of).bind_next(gates.as_str());
         edit.push(")").unbound().push(RETURNING)
     }
 
@@ -209,16 +202,14 @@ impl RowEdit<'_> {
         let version = |version: Option<Version>| {
             version.map_or(SqlValue::Null, |version| SqlValue::from(version.bytes().as_slice()))
         };
-        let columns =
-            "edit, position, at, kind, organization, app, path, before, after, added, removed, kept";
-        let change =
-            UnboundStatement::new("INSERT INTO changes(").push(columns).push(") VALUES (").bind(self.id);
-        let change =
-            change.push(", ").bind(row.position).push(", ").bind(at).push(", ").key(row.key).push(", ");
-        let change = change.bind(version(row.before.map(|before| before.version))).push(", ");
-        let change = change.bind(version(row.after.as_ref().map(|after| after.version))).push(", ");
-        let change =
-            change.bind(row.added).push(", ").bind(row.removed).push(", ").bind(i64::from(row.keeps_texts));
+        let change = UnboundStatement::new(
+            "INSERT INTO changes(edit, position, at, kind, organization, app, path, before, after, added, \
+             removed, kept) VALUES (",
+        );
+        let change = change.bind(self.id).bind_next(row.position).bind_next(at).push(", ").key(row.key);
+        let change = change.bind_next(version(row.before.map(|before| before.version)));
+        let change = change.bind_next(version(row.after.as_ref().map(|after| after.version)));
+        let change = change.bind_next(row.added).bind_next(row.removed).bind_next(i64::from(row.keeps_texts));
         change.push(")").unbound().push(RETURNING)
     }
 
