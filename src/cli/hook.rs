@@ -24,7 +24,9 @@ use lockgate_engine::{HookState, ProjectRoot, Workspace, is_own_path, link_targe
 use lockgate_error::Error;
 use lockgate_hosts::answer::{self, Guarded, HookDecision, HookReply};
 use lockgate_hosts::event::{self, Event, Moment, Payload};
-use lockgate_hosts::guard::{EventGuard, absolute_path, claim_calls, combine, stricter, unjudged};
+use lockgate_hosts::guard::{
+    EventGuard, absolute_path, claim_calls, combine, release_calls, stricter, unjudged,
+};
 use lockgate_hosts::host::Host;
 use lockgate_hosts::socket::{self, MAX_PAYLOAD, Question};
 use lockgate_hosts::texts::OwnTools;
@@ -64,6 +66,8 @@ fn host(name: &str) -> Result<Host, String> {
 #[derive(Debug, Default)]
 struct Progress {
     event: Option<Event>,
+    /// The folders of the projects that are guarded, without links.
+    roots: Vec<PathBuf>,
     settings: HookSettings,
     is_answered: bool,
 }
@@ -109,6 +113,11 @@ fn failed(progress: &Progress, reason: &str) -> HookReply {
     };
     let HookSettings { fail, cline, .. } = progress.settings;
     let decision = unjudged(reason, fail);
+    if matches!(decision, HookDecision::Forbid(_)) {
+        for root in &progress.roots {
+            release_calls(event, root, &HookState::for_root(root).tool_calls());
+        }
+    }
     answer::reply(event, Guarded { decision, problem: Some(reason.to_owned()), cline })
 }
 
@@ -158,6 +167,7 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
     drop(payload);
     let mut answers = Vec::new();
     for project in &projects {
+        shared.lock().roots.extend(project.root.canonicalize());
         let earlier = (!answers.is_empty()).then(|| shared.lock().settings);
         answers.push(hook.guard(project, is_own(project), None, earlier));
     }
@@ -178,6 +188,7 @@ impl Hook<'_> {
     /// Answers an event with files of one project: by its server, if one runs.
     fn answer(&self, project: &ProjectRoot, is_own: bool, payload: Vec<u8>) -> HookReply {
         let Ok(root) = project.root.canonicalize() else { return HookReply::default() };
+        self.shared.lock().roots.push(root.clone());
         let state = HookState::for_root(&root);
         let mut claims = None;
         if let Some(server) = state.connect() {
@@ -233,6 +244,9 @@ impl Hook<'_> {
                 Moment::Before => unjudged(&reason, settings.fail),
                 Moment::After | Moment::AfterFailure => HookDecision::Pass,
             };
+            if let (HookDecision::Forbid(_), Ok(root)) = (&decision, project.root.canonicalize()) {
+                release_calls(self.event, &root, &HookState::for_root(&root).tool_calls());
+            }
             Guarded { decision, problem: Some(reason), cline: settings.cline }
         })
     }

@@ -305,7 +305,7 @@ fn notes(
         None if place.row().is_none() && draft.target.rules.limits.journal == 0 => Some(
             "this edit cannot be undone: `limits.journal: 0` of the policy turns the journal off".to_owned(),
         ),
-        None if !Policy::embedded().journals_entity(place.in_root()) => Some(
+        None if Policy::has_secret_name(place.in_root()) => Some(
             "this edit cannot be undone: the journal keeps no text of a file with this name, as it may hold secrets"
                 .to_owned(),
         ),

@@ -17,6 +17,7 @@ use lockgate_edit::request::{
     Author, AuthorName, Direction, Expect, Mode, Request, Target, UndoRequest, Whose,
 };
 use lockgate_error::{Code, Error, NextCall};
+use lockgate_policy::Policy;
 use lockgate_store::{DefaultOwner, DocumentPath, EditId, Entry, EntryKind, FileChange};
 use lockgate_text::Version;
 
@@ -35,15 +36,13 @@ const TARGET_FIELDS: [&str; 4] = ["path", "entity_type", "app_id", "organization
 /// The next step if there is no such edit.
 const HISTORY_HINT: &str = "list the edits in the journal; `lockgate log` prints them";
 
-/// The most entries of a file among which the last undo or redo of an edit is sought.
-const REVERTING_ENTRIES: usize = 1_000;
-
 /// An entry with the direction in which to apply it: undo or redo.
 struct Reversal {
     entry: Entry,
     direction: Direction,
     /// The undo of the edit, for a redo, or its redo, for an undo. Reverting it is exact, even if the edit itself was
-    /// rebased when it was undone. `None` for an edit that was never undone.
+    /// rebased when it was undone. `None` if the edit was never undone, if the texts of that entry are not kept, or if the
+    /// files are as the edit itself left or found them.
     last: Option<Entry>,
 }
 
@@ -87,7 +86,7 @@ impl Services {
                 self.check_target(&entry, target, place)?;
             }
             let (entry, direction) = self.resolve(entry, revert.direction)?;
-            return self.reversal(entry, direction);
+            return Ok(self.reversal(entry, direction));
         }
         if place.is_none() && revert.whose == Whose::Author {
             return self.last_of_author(revert, &RECENT_ENTRIES);
@@ -99,22 +98,29 @@ impl Services {
             (Direction::Redo, None) => self.store.to_redo()?,
         };
         let entry = found.ok_or_else(|| self.nothing_to_revert(revert.direction, place.as_ref()))?;
-        self.reversal(entry, revert.direction)
+        Ok(self.reversal(entry, revert.direction))
     }
 
-    fn reversal(&self, entry: Entry, direction: Direction) -> Result<Reversal, Error> {
+    fn reversal(&self, entry: Entry, direction: Direction) -> Reversal {
         let wanted = match direction {
             Direction::Undo => EntryKind::Redo(entry.id),
             Direction::Redo => EntryKind::Undo(entry.id),
         };
-        let place = entry.changes.first().map(|changed| {
-            resolve_for_read(self, &changed.target(), DefaultOwner::Global)?
-                .entries(&self.store, REVERTING_ENTRIES)
-        });
-        let is_reverting =
-            |other: &Entry| [EntryKind::Undo(entry.id), EntryKind::Redo(entry.id)].contains(&other.meta.kind);
-        let last = place.transpose()?.into_iter().flatten().find(is_reverting);
-        Ok(Reversal { last: last.filter(|last| last.meta.kind == wanted), entry, direction })
+        // Without it, the edit itself is reverted or made again.
+        let last = self.store.last_reversal(entry.id).ok().flatten();
+        let is_kept = |last: &Entry| last.changes.iter().all(|changed| changed.kept);
+        let last = last.filter(|last| last.meta.kind == wanted && is_kept(last));
+        let own = Reversal { last: None, entry: entry.clone(), direction };
+        let by_last = Reversal { last, entry, direction };
+        if by_last.last.is_none() || (self.fits(&own) && !self.fits(&by_last)) { own } else { by_last }
+    }
+
+    /// True if every file has the version from which a reversal starts.
+    fn fits(&self, reversal: &Reversal) -> bool {
+        let fits = |changed: &FileChange| {
+            self.current_version(changed).is_ok_and(|now| now == reversal.versions(changed).0)
+        };
+        reversal.changes().iter().all(fits)
     }
 
     /// Rejects a target that the edit of the same request did not change. An app or an organisation that the request leaves out
@@ -160,7 +166,7 @@ impl Services {
         for most in recent {
             entries = self.store.file_entries(*most)?;
             if let Some(entry) = self.last_among(&entries, author, direction)? {
-                return self.reversal(entry, direction);
+                return Ok(self.reversal(entry, direction));
             }
             if entries.len() < *most {
                 break;
@@ -367,6 +373,8 @@ impl Services {
                 "no hook recorded the text before the edit"
             } else if is_off() {
                 "`limits.journal: 0` of the policy turns the journal off"
+            } else if Policy::has_secret_name(place.in_root()) {
+                "the name is that of a file which may hold secrets"
             } else {
                 "the policy's `never_journal` keeps it out"
             };

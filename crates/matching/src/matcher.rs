@@ -226,12 +226,17 @@ impl<'a> Matcher<'a> {
     /// Returns the changes for a search that differs from a site only by a line end, which the text lacks at its end. Then
     /// its blank lines are those of the file, and the replacement's are meant as they are.
     fn without_final_line_end(&self, site: &MatchSite) -> Option<Vec<Change>> {
-        let (search, text) = (self.search_text.search.strip_suffix('\n')?, self.range.view);
-        let start = self.range.text.span(site.ends().0).start;
-        let is_same = text.get(start..) == Some(search) && self.range.last >= self.range.text.count();
-        let replace = self.search_text.replace;
-        let replace = replace.strip_suffix('\n').unwrap_or(replace);
-        is_same.then(|| exact::splice(text, start..text.len(), search, replace))
+        let SearchText { search, replace, .. } = self.search_text;
+        let (search, text) = (search.strip_suffix('\n')?, self.range.view);
+        let before = text.strip_suffix(search).filter(|_| !text.ends_with('\n'))?;
+        let first = self.range.text.line_at(before.len());
+        let is_whole = (before.is_empty() || before.ends_with('\n')) && site.ends().0 >= first;
+        let is_inside = self.range.first <= first && self.range.last >= self.range.text.count();
+        let changes = || match replace {
+            "" => exact::splice(text, before.len()..text.len(), search, ""),
+            _ => exact::line_by_line(before.len(), search, replace.strip_suffix('\n').unwrap_or(replace)),
+        };
+        (is_whole && is_inside).then(changes)
     }
 
     /// Returns the share of characters that the quoted lines and the file's lines have in common, without blanks. `cells`

@@ -145,6 +145,12 @@ impl Policy {
         !self.files.unjournalled.finds(path)
     }
 
+    /// True if the texts of a file with this name are never stored, because it may hold secrets, whatever the policy
+    /// says; `path` is relative to the root.
+    pub fn has_secret_name(path: &str) -> bool {
+        Policy::embedded().files.unjournalled.finds(path)
+    }
+
     /// Returns the rules that run programs, one for each gate.
     pub fn commands(&self) -> impl Iterator<Item = &Rule> {
         let mut first: BTreeMap<&str, &Rule> = BTreeMap::new();

@@ -29,6 +29,14 @@ impl Store {
         }
     }
 
+    /// Returns the newest undo or redo of the edit with this id.
+    pub fn last_reversal(&self, id: EditId) -> Result<Option<Entry>, Error> {
+        match self.journal.last_reversal(id) {
+            Ok(Some(entry)) => Ok(Some(entry)),
+            of_no_file => self.rows.last_reversal(id)?.map_or(of_no_file, |entry| Ok(Some(entry))),
+        }
+    }
+
     /// Returns the last entries of all documents that the caller may access, the newest first.
     pub fn entries(&self, most: usize) -> Result<Vec<Entry>, Error> {
         let mut all = self.journal.entries(None, most)?;

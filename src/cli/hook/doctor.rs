@@ -78,7 +78,8 @@ pub(super) fn run(root: &Path, only: Option<Host>) -> Result<ExitCode, Error> {
     }
     let mut all_work = !hooks.is_empty();
     for hook in &hooks {
-        let (style, label, found) = match examine(hook)? {
+        let others = hooks.iter().filter(|other| other.file == hook.file);
+        let (style, label, found) = match examine(hook, others)? {
             HookCheck::Works(found) => (DONE, "works", found),
             HookCheck::Fails(problem) => {
                 all_work = false;
@@ -107,8 +108,11 @@ enum HookCheck {
     Untried(String),
 }
 
-/// Tries one hook.
-fn examine(hook: &ConfiguredHook) -> Result<HookCheck, Error> {
+/// Tries one hook; `of_file` are all of its file, of which another one may be for the tool.
+fn examine<'a>(
+    hook: &ConfiguredHook,
+    mut of_file: impl Iterator<Item = &'a ConfiguredHook>,
+) -> Result<HookCheck, Error> {
     let named = match &hook.entry.start {
         HookStart::Known(named) => *named,
         HookStart::Other(command) => {
@@ -120,7 +124,16 @@ fn examine(hook: &ConfiguredHook) -> Result<HookCheck, Error> {
         return Ok(HookCheck::Fails("`disableAllHooks` in this file switches its hooks off".to_owned()));
     }
     let [bad, good] = events(hook.host);
-    if let Some((matcher, tool)) = mismatch(hook, bad) {
+    if let MatcherCheck::Unknown(matcher) = check_matcher(hook.host, hook.entry.matcher.as_deref(), bad) {
+        return Ok(HookCheck::Untried(format!(
+            "not tried, because its matcher `{matcher}` is of another kind"
+        )));
+    }
+    if let MatcherCheck::LeavesOut { matcher, tool } =
+        check_matcher(hook.host, hook.entry.matcher.as_deref(), bad)
+        && !of_file
+            .any(|other| check_matcher(other.host, other.entry.matcher.as_deref(), bad) == MatcherCheck::Fits)
+    {
         let problem = format!(
             "its matcher `{matcher}` does not match the tool `{tool}`; it would let every such edit pass"
         );
@@ -155,17 +168,43 @@ fn examine(hook: &ConfiguredHook) -> Result<HookCheck, Error> {
     })
 }
 
-/// Returns the matcher of a hook and the tool of a recorded event, if the host does not start the hook for that tool.
-/// These hosts take a matcher for a regular expression.
-fn mismatch(hook: &ConfiguredHook, recording: &str) -> Option<(String, String)> {
-    if !matches!(hook.host, Host::ClaudeCode | Host::Codex | Host::Gemini) {
-        return None;
+/// Whether a host starts a hook for the tool of a recorded event.
+#[derive(Debug, PartialEq, Eq)]
+enum MatcherCheck {
+    Fits,
+    /// The hook is for other tools.
+    LeavesOut {
+        matcher: String,
+        tool: String,
+    },
+    /// The matcher is a pattern of another language than Rust's.
+    Unknown(String),
+}
+
+/// Compares the matcher of a hook with the tool of a recorded event. Claude Code takes a plain name, or several with `|`, as
+/// it is, and other matchers for regular expressions, as Codex and Gemini CLI do.
+fn check_matcher(host: Host, matcher: Option<&str>, recording: &str) -> MatcherCheck {
+    let takes_matchers = matches!(host, Host::ClaudeCode | Host::Codex | Host::Gemini);
+    let matcher = matcher.filter(|matcher| !["", "*"].contains(matcher));
+    let recording: Value = serde_json::from_str(recording).unwrap_or_default();
+    let tool = recording.pointer("/payload/tool_name").and_then(Value::as_str);
+    let (Some(matcher), Some(tool)) = (matcher.filter(|_| takes_matchers), tool) else {
+        return MatcherCheck::Fits;
+    };
+    let is_plain = |name: &str| name.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter));
+    let fits = if host == Host::ClaudeCode && matcher.split('|').all(is_plain) {
+        matcher.split('|').any(|name| name == tool)
+    } else {
+        match Regex::new(matcher) {
+            Ok(pattern) => pattern.is_match(tool),
+            Err(_) => return MatcherCheck::Unknown(matcher.to_owned()),
+        }
+    };
+    if fits {
+        MatcherCheck::Fits
+    } else {
+        MatcherCheck::LeavesOut { matcher: matcher.to_owned(), tool: tool.to_owned() }
     }
-    let matcher = hook.entry.matcher.clone().filter(|matcher| !["", "*"].contains(&matcher.as_str()))?;
-    let recording: Value = serde_json::from_str(recording).ok()?;
-    let tool = recording.pointer("/payload/tool_name")?.as_str()?.to_owned();
-    let is_match = Regex::new(&matcher).is_ok_and(|matcher| matcher.is_match(&tool));
-    (!is_match).then_some((matcher, tool))
 }
 
 /// Runs the hook for a recorded event in a temporary project.
@@ -267,6 +306,22 @@ mod tests {
     use super::*;
     use lockgate_hosts::answer::HookReply;
     use serde_json::json;
+
+    #[test]
+    fn a_matcher_is_compared_with_the_edit_tool_as_the_host_does_it() {
+        let check = |host, matcher| check_matcher(host, Some(matcher), events(host)[0]);
+        for matcher in ["", "*", "Edit", "Write|Edit", "^(Edit|Write)$", ".*"] {
+            assert_eq!(check(Host::ClaudeCode, matcher), MatcherCheck::Fits, "{matcher}");
+        }
+        for matcher in ["Read", "Edi", "Write|MultiEdit", "^Write"] {
+            let check = check(Host::ClaudeCode, matcher);
+            assert!(matches!(check, MatcherCheck::LeavesOut { .. }), "{matcher}");
+        }
+        assert_eq!(check(Host::Gemini, "repl"), MatcherCheck::Fits, "anywhere in the name");
+        let of_javascript = "^(?!Read).*";
+        assert_eq!(check(Host::ClaudeCode, of_javascript), MatcherCheck::Unknown(of_javascript.to_owned()));
+        assert_eq!(check(Host::Cursor, "Read"), MatcherCheck::Fits, "a host whose matchers are not known");
+    }
 
     /// What a host does with the recorded answers, and with other ends of a hook.
     #[test]

@@ -12,9 +12,6 @@ use crate::planned::{PlanContext, PlannedEdit};
 use lockgate_error::{CorrectedEdit, Error, NextCall};
 use lockgate_text::Buffer;
 
-/// The most edits of one call for which other texts are proposed.
-const MAX_CORRECTED: usize = 8;
-
 /// An edit in exactly one of the four modes, or an edit that restores an earlier state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Edit {
@@ -63,49 +60,46 @@ fn plan_part(edit: &Edit, buffer: &Buffer, context: PlanContext<'_>) -> Result<P
         Edit::Restore(bytes) => restore::plan(bytes, buffer),
         Edit::Remove => restore::remove(buffer),
         Edit::Several(parts) => {
-            plan_several(parts, buffer, context).map_err(|error| proposing(error, parts, buffer, context))
+            let plan = |edit: &Edit| plan_part(edit, buffer, context);
+            let planned = several::plan(parts, buffer, Edit::is_whole, plan);
+            planned.map_err(|error| proposing(error, parts, buffer, context))
         }
     }
-}
-
-fn plan_several(parts: &[EditPart], buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
-    several::plan(parts, buffer, Edit::is_whole, |edit| plan_part(edit, buffer, context))
 }
 
 /// Completes a proposal of other texts for one of several edits, so that the whole call works. Without such a call, the
 /// hint says why not.
-fn proposing(mut error: Error, parts: &[EditPart], buffer: &Buffer, context: PlanContext<'_>) -> Error {
+fn proposing(error: Error, parts: &[EditPart], buffer: &Buffer, context: PlanContext<'_>) -> Error {
     if parts.len() == 1 || !matches!(error.next.as_deref(), Some(NextCall::Edit { .. })) {
         return error;
     }
-    let (mut parts, mut corrected) = (parts.to_vec(), Vec::new());
-    let mut rest = Some(error.clone());
-    while let Some(wrong) = &rest {
-        let (Some(NextCall::Edit { search, replace }), Some(entry)) =
-            (wrong.next.as_deref(), wrong.entry_index())
-        else {
-            break;
-        };
-        let part = parts.iter_mut().find(|part| part.entry == entry);
-        let Some(EditPart { edit: Edit::Search(own), .. }) = part else { break };
-        (own.needle, own.replace) = (Needle::Literal(search.clone()), replace.clone());
-        corrected.push(CorrectedEdit { entry, search: search.clone(), replace: replace.clone() });
-        if corrected.len() > MAX_CORRECTED {
-            break;
+    let (mut planned, mut corrected) = (Vec::with_capacity(parts.len()), Vec::new());
+    let rejected = |mut error: Error, why: &str| {
+        error.next = None;
+        error.hint(format!("quote the {}'s actual text; {why}", context.noun))
+    };
+    for EditPart { entry, edit } in parts {
+        let own = plan_part(edit, buffer, context).or_else(|wrong| match (wrong.next.as_deref(), edit) {
+            (Some(NextCall::Edit { search, replace }), Edit::Search(own)) => {
+                let (search, replace) = (search.clone(), replace.clone());
+                let needle = Needle::Literal(search.clone());
+                let edit = Edit::Search(Search { needle, replace: replace.clone(), ..own.clone() });
+                corrected.push(CorrectedEdit { entry: *entry, search, replace });
+                plan_part(&edit, buffer, context)
+            }
+            _ => Err(wrong),
+        });
+        match own {
+            Ok(own) => planned.push(own),
+            Err(_) => return rejected(error, &format!("edits[{entry}] is wrong, too")),
         }
-        rest = plan_several(&parts, buffer, context).err();
     }
-    match rest {
-        Some(wrong) => {
-            error.next = None;
-            let noun = context.noun;
-            error.hint(format!(
-                "quote the {noun}'s actual text; with it, the call still fails: {}",
-                wrong.message
-            ))
-        }
-        None if corrected.len() == 1 => error,
-        None => error.with_next(NextCall::Edits(corrected)),
+    match (several::join(planned, buffer), corrected.len()) {
+        (Err(_), _) => rejected(error, "with it, two edits change the same text"),
+        (Ok(_), 1) => error,
+        (Ok(_), count) => error
+            .hint(format!("`next` is the same call with the {}'s actual text in {count} edits", context.noun))
+            .with_next(NextCall::Edits(corrected)),
     }
 }
 

@@ -44,7 +44,7 @@ pub fn plan<E>(
     join(planned, buffer)
 }
 
-fn join(mut parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEdit, Error> {
+pub(super) fn join(mut parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEdit, Error> {
     let sum = |count: fn(&PlannedEdit) -> Option<usize>| {
         parts.iter().any(|part| count(part).is_some()).then(|| parts.iter().filter_map(count).sum())
     };

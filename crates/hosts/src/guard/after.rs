@@ -99,7 +99,9 @@ impl EventGuard<'_> {
             changes.push(HostChange { path, before, mode: known.mode });
         }
         if !verdicts.is_empty() {
-            gates = summary(verdicts.iter());
+            let judged = summary(verdicts.iter());
+            // The other files are as they were judged before.
+            gates = if verdicts.len() == changes.len() { judged } else { format!("{gates}, {judged}") };
         }
         if !changes.is_empty() {
             self.workspace.record_host_edit(changes, self.author(&call.tool), gates).await?;

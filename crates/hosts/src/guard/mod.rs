@@ -119,11 +119,8 @@ impl EventGuard<'_> {
             Err(Stop::Unjudged(reason)) => (unjudged(&reason, settings.fail), Some(reason)),
         };
         // A host may send a denied call again under the same id, and then it is denied again.
-        if let (HookDecision::Deny(_) | HookDecision::Forbid(_), Some(call)) =
-            (&decision, self.event.calls.first())
-            && let Some(key) = claim_key(self.event, call, &self.root)
-        {
-            self.workspace.tool_calls().release(&key);
+        if matches!(decision, HookDecision::Deny(_) | HookDecision::Forbid(_)) {
+            release_calls(self.event, &self.root, self.workspace.tool_calls());
         }
         Guarded { decision, problem, cline: settings.cline }
     }
@@ -397,6 +394,11 @@ fn claim(event: &Event, call: &HostCall, root: &Path, records: &ToolCallRecords)
     let key = claim_key(event, call, root);
     // Without a state folder, each hook judges.
     key.is_none_or(|key| records.claim(&key).unwrap_or(true))
+}
+
+/// Gives up the claims of the calls of an event, so that the next hook that has them judges them again.
+pub fn release_calls(event: &Event, root: &Path, records: &ToolCallRecords) {
+    event.calls.iter().filter_map(|call| claim_key(event, call, root)).for_each(|key| records.release(&key));
 }
 
 /// Returns the key that all hooks of one call at one moment have in common; `None` if the host gives the call no id.

@@ -21,6 +21,7 @@ use super::file_write::FileWrite;
 use super::files::Files;
 use super::history::{EditFilter, EditId, EditMeta, Entry, RetentionLimits};
 use super::paths::file_location::FileLocation;
+use super::sql::{Database, DatabaseError};
 use super::state::StateFolder;
 use lockgate_error::Error;
 use lockgate_text::Buffer;
@@ -149,10 +150,25 @@ impl Journal {
     ///
     /// Errors: `STORE_UNAVAILABLE` if no journal has it, and one cannot be read.
     pub fn entry(&self, id: EditId) -> Result<Option<Entry>, Error> {
+        self.entry_of(id, Database::entry)
+    }
+
+    /// Returns the newest undo or redo of the entry with that id.
+    ///
+    /// Errors: `STORE_UNAVAILABLE` if no journal has it, and one cannot be read.
+    pub fn last_reversal(&self, id: EditId) -> Result<Option<Entry>, Error> {
+        self.entry_of(id, Database::last_reversal)
+    }
+
+    fn entry_of(
+        &self,
+        id: EditId,
+        find: fn(&Database, u64) -> Result<Option<Entry>, DatabaseError>,
+    ) -> Result<Option<Entry>, Error> {
         let mut unread = None;
         for journal in self.journals.iter() {
-            let find = |database: &super::sql::Database| {
-                if database.name() == id.journal() { database.entry(id.number()) } else { Ok(None) }
+            let find = |database: &Database| {
+                if database.name() == id.journal() { find(database, id.number()) } else { Ok(None) }
             };
             match journal.entry(find) {
                 Ok(Some(entry)) => return Ok(Some(entry)),

@@ -109,6 +109,14 @@ impl EntityStore {
         Ok(self.database.entry(&self.tenant, id)?)
     }
 
+    /// Returns the newest undo or redo of the edit with this id.
+    pub fn last_reversal(&self, id: EditId) -> Result<Option<Entry>, Error> {
+        if !self.database.may_have_content() {
+            return Ok(None);
+        }
+        Ok(self.database.last_reversal(&self.tenant, id)?)
+    }
+
     /// Returns the last entries in scope, newest first; those of one row, or all.
     ///
     /// A database that was never used has none.

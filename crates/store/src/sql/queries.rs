@@ -67,6 +67,17 @@ impl Database {
         })
     }
 
+    /// Returns the newest settled undo or redo of the edit with this number.
+    pub fn last_reversal(&self, number: u64) -> Result<Option<Entry>, DatabaseError> {
+        let newest = "SELECT number FROM edits WHERE of = ? AND kind <> 0 AND settled = 1
+            ORDER BY number DESC LIMIT 1";
+        self.read(|reader| {
+            let mut newest = reader.prepare_cached(newest)?;
+            let newest = newest.query_row([number.cast_signed()], |row| row.get(0)).optional()?;
+            self.entry_with_number(reader, newest)
+        })
+    }
+
     /// Returns the edit with this number, if it exists.
     fn entry_with_number(&self, reader: &Connection, number: Option<i64>) -> rusqlite::Result<Option<Entry>> {
         let one = |number| self.entries_where(reader, "number = ?", [number]).map(first);

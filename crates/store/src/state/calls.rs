@@ -59,11 +59,13 @@ impl ToolCallRecords {
                 // Another process may renew the claim at this moment, so only who holds the folder removes one.
                 let folder = File::open(&folder).and_then(|folder| folder.lock().map(|()| folder));
                 let _held = folder.map_err(|error| format!("the claims cannot be locked: {error}"))?;
-                let is_gone = || match std::fs::remove_file(&path) {
-                    Ok(()) => true,
-                    Err(error) => error.kind() == ErrorKind::NotFound,
-                };
-                Ok(is_free() && is_gone() && create(&path).is_ok())
+                match path.metadata() {
+                    Ok(found) if is_expired(found.modified().ok()) => {
+                        Ok(std::fs::remove_file(&path).is_ok() && create(&path).is_ok())
+                    }
+                    Ok(_) => Ok(false),
+                    Err(error) => Ok(error.kind() == ErrorKind::NotFound && create(&path).is_ok()),
+                }
             }
             Err(error) => Err(format!("{} cannot be created: {error}", path.display())),
         }
@@ -71,8 +73,10 @@ impl ToolCallRecords {
 
     /// Gives up the claim of a key, so that the next process can claim it.
     pub fn release(&self, key: &str) {
-        if let Ok(folder) = self.folder() {
-            // Without it, the key stays claimed for an hour.
+        let Ok(folder) = self.folder() else { return };
+        let held = File::open(&folder).and_then(|held| held.lock().map(|()| held));
+        if held.is_ok() {
+            // Otherwise the key stays claimed for an hour.
             drop(std::fs::remove_file(file(&folder, key, CLAIM)));
         }
     }

@@ -176,18 +176,18 @@ fn in_json(value: &Value, event: &str) -> Vec<HookEntry> {
 fn start(program: &Value) -> HookStart {
     let command = ["command", "bash"].iter().find_map(|name| program.get(*name).and_then(Value::as_str));
     let command = command.unwrap_or_default();
-    let arguments = program.get("args").and_then(Value::as_array);
-    let arguments: Option<Vec<&str>> = arguments.map(|list| list.iter().filter_map(Value::as_str).collect());
-    let words = match &arguments {
-        Some(arguments) => format!("{command} {}", arguments.join(" ")),
-        None => command.to_owned(),
+    let arguments = program.get("args").and_then(Value::as_array).map(Vec::as_slice);
+    let named = match (command, arguments) {
+        (NAME, Some([hook])) if hook == "hook" => Some(None),
+        (NAME, Some([hook, host])) if hook == "hook" => host.as_str().and_then(Host::from_name).map(Some),
+        (hooks::COMMAND | hooks::COMMAND_IF_INSTALLED, None) => Some(None),
+        (command, None) => {
+            let host = command.strip_prefix(hooks::COMMAND).and_then(|rest| rest.strip_prefix(' '));
+            host.and_then(Host::from_name).map(Some)
+        }
+        (_, Some(_)) => None,
     };
-    let named = words.strip_prefix(hooks::COMMAND).and_then(|rest| Host::from_name(rest.strip_prefix(' ')?));
-    if named.is_some() || words == hooks::COMMAND || command == hooks::COMMAND_IF_INSTALLED {
-        HookStart::Known(named)
-    } else {
-        HookStart::Other(words)
-    }
+    named.map_or_else(|| HookStart::Other(command.to_owned()), HookStart::Known)
 }
 
 fn timeout(program: &Value) -> u64 {

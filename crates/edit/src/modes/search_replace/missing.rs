@@ -151,14 +151,15 @@ pub(super) fn block_error(
             .hint(format!("the text is at line {line}, which is outside of {}", window.name))
             .with_next_if(NextCall::read_around(line, last, window.buffer.lines().count()));
     }
-    if let Some(found) = other_case(needle, window)
+    let is_accepted = accepts(search, 1);
+    if let Some(found) = other_case(needle, window).filter(|_| is_accepted)
         && let Some(replace) = respelled(&search.replace, needle, found)
     {
         let hint = format!("the {} has it in another case; {same_edit}", window.context.noun);
         return error.hint(hint).with_next(NextCall::Edit { search: found.to_owned(), replace });
     }
     // An edit of a text by itself would change nothing.
-    if let Some(Proposal { search, replace }) = proposal.filter(|it| it.search != it.replace) {
+    if let Some(Proposal { search, replace }) = proposal.filter(|it| is_accepted && it.search != it.replace) {
         let best = similar
             .filter(|similar| is_about(&search, similar, window))
             .map(|similar| best(needle, window, similar));

@@ -127,6 +127,9 @@ fn replace_every(
         runner_up: None,
         line: place.line,
     });
+    // A match that stays the same is not quoted, so it may have changed since.
+    let is_changed = |change: &Change| buffer.view().get(change.span.clone()) != Some(change.text.as_str());
+    let changes = changes.into_iter().filter(is_changed).collect();
     let planned = PlannedEdit::new(buffer.plan(changes)?, Vec::new());
     let matches =
         SearchMatches { replacements: Some(found), total: total_matches, lines: places, info: match_info };

@@ -32,6 +32,19 @@ impl EntityDatabase {
         Ok(self.found(tenant, one)?.into_iter().next())
     }
 
+    /// Returns the newest undo or redo of the edit with this id.
+    pub(crate) fn last_reversal(
+        &self,
+        tenant: &Tenant,
+        id: EditId,
+    ) -> Result<Option<Entry>, EntityStoreError> {
+        if self.connected()?.journal() != id.journal() {
+            return Ok(None);
+        }
+        let all = entries(tenant).push(" AND e.of = ").bind(id.number().cast_signed()).push(ORDER);
+        Ok(self.found(tenant, all)?.into_iter().find(|entry| entry.meta.kind != EntryKind::Edit))
+    }
+
     /// Returns the edits of one row, or all edits, newest first.
     pub(crate) fn entries(
         &self,
