@@ -152,6 +152,8 @@ pub enum NextCall {
         /// The path of the field, as in `line_edits`.
         field: String,
     },
+    /// An edit with the whole text of the file, for a new or an empty one.
+    WholeText,
     /// A list of the files in a folder.
     List {
         /// The path of the folder; empty for the root.

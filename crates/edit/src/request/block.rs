@@ -3,7 +3,7 @@
 use super::fields::parse_line;
 use crate::modes::Edit;
 use crate::operations::{LineWindow, Needle, Occurrences, OnDuplicate, Search};
-use lockgate_error::{Code, Error, Score};
+use lockgate_error::{Code, Error, NextCall, Score};
 use lockgate_matching::{MatchTolerance, TypoPolicy};
 
 /// The fields of a block edit, each as given or absent.
@@ -44,8 +44,8 @@ impl BlockFields {
     pub fn into_edit(self) -> Result<Edit, Error> {
         if self.search.trim().is_empty() {
             let message = "the text to look for is blank, so it would match everywhere";
-            let hint = "quote the lines to change; a new or an empty file gets its whole text as `content`";
-            return Err(Error::new(Code::InvalidInput, message).field("search").hint(hint));
+            let error = Error::new(Code::InvalidInput, message).field("search");
+            return Err(error.hint("quote the lines to change").with_next(NextCall::WholeText));
         }
         let tolerance =
             self.tolerance.map_or(Ok(MatchTolerance::Wrapping), |likeness| self.parse_tolerance(likeness))?;

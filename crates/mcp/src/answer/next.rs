@@ -29,6 +29,21 @@ pub(super) fn every_match_step(error: &Error, options: &ResponseOptions) -> Opti
         .then_some("set `replace_all: true` to change every match")
 }
 
+/// Returns the step after an edit of a file that does not exist, if the called tool cannot create it.
+pub(super) fn creation_step(error: &Error, options: &ResponseOptions) -> Option<String> {
+    let is_general = error.code == Code::FileNotFound && error.hint.is_none() && options.entity.is_none();
+    let current = options.offers.current_call.as_ref().filter(|_| is_general)?;
+    if current.has_field("content", error.entry_index()) {
+        return None;
+    }
+    Some(match options.offers.tools.create {
+        Some(tool) => {
+            format!("correct the path, or create the file with `{tool}`, which takes its text as `content`")
+        }
+        None => "correct the path; none of the offered tools creates a file".to_owned(),
+    })
+}
+
 fn wire_value(value: &FieldValue) -> Value {
     match value {
         FieldValue::Flag(flag) => Value::from(*flag),
@@ -104,6 +119,15 @@ impl NextStep {
             NextCall::Within { symbol } => {
                 options.offers.current_call.as_ref().filter(|current| current.has_field("within", entry))?;
                 Some(NextStep::Alternative(format!("name the symbol, as in `within: {symbol:?}`")))
+            }
+            NextCall::WholeText => {
+                let current = options.offers.current_call.as_ref();
+                let text = "a new or an empty file gets its whole text as `content`";
+                if current.is_some_and(|current| current.has_field("content", entry)) {
+                    return Some(NextStep::Sentence(text.to_owned()));
+                }
+                let tool = options.offers.tools.create?;
+                Some(NextStep::Sentence(format!("{text} of `{tool}`")))
             }
             NextCall::List { folder } => {
                 let tool = options.offers.tools.list?;

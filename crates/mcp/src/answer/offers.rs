@@ -24,6 +24,8 @@ pub struct OfferedTools {
     pub read: Option<&'static str>,
     /// Name of the tool that lists files.
     pub list: Option<&'static str>,
+    /// Name of the tool that creates a file from its whole text.
+    pub create: Option<&'static str>,
     /// Name of the tool that lists edits.
     pub history: Option<&'static str>,
 }

@@ -182,7 +182,9 @@ impl<'a> FullResponse<'a> {
     pub(super) fn of_error(error: &'a Error, options: &ResponseOptions) -> FullResponse<'a> {
         let hint = match (error.disk, &error.hint) {
             (Disk::Unknown, None) => format!("read the {}", options.noun()),
-            (Disk::Untouched, _) | (Disk::Unknown, Some(_)) => error.next_step().to_owned(),
+            (Disk::Untouched, _) | (Disk::Unknown, Some(_)) => {
+                next::creation_step(error, options).unwrap_or_else(|| error.next_step().to_owned())
+            }
         };
         let (next, hint) =
             match error.next.as_ref().and_then(|next| NextStep::new(next, error.entry_index(), options)) {

@@ -86,6 +86,7 @@ impl Server {
                 offered_tools: OfferedTools {
                     read: offered(read_content_lines::TOOL.name),
                     list: offered(list_content::TOOL.name),
+                    create: offered(safe_edit_file::TOOL.name),
                     history: offered(list_edits::TOOL.name),
                 },
                 shown_notes: ShownNotes::default(),

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rmcp::model::JsonObject;
+
 use super::*;
 
 proptest! {
@@ -152,6 +154,27 @@ fn a_list_has_the_scope_of_the_search() {
     ] {
         assert_eq!(proposed(arguments, folder), json!({"tool": "list_content", "arguments": wanted}));
     }
+}
+
+#[test]
+fn a_missing_file_is_created_by_a_tool_that_is_offered() {
+    let hint = |tool, create| {
+        let (arguments, schema): (_, fn() -> &'static JsonObject) = match tool {
+            "safe_edit_file" => (rmcp::object!({"path": "a"}), crate::tools::safe_edit_file::TOOL.schema),
+            _ => (rmcp::object!({"file_path": "a"}), crate::tools::edit_file::TOOL.schema),
+        };
+        let call = ToolCall { tool, arguments, schema, check: |_| Ok(()) };
+        let tools = OfferedTools { create, ..OfferedTools::default() };
+        let offers = CallOffers { current_call: Some(Arc::new(call)), tools, ..CallOffers::default() };
+        let options = ResponseOptions { offers, ..ResponseOptions::default() };
+        render_error(&Error::new(Code::FileNotFound, "m"), &options).json["hint"].clone()
+    };
+    assert_eq!(
+        hint("edit_file", Some("safe_edit_file")),
+        "correct the path, or create the file with `safe_edit_file`, which takes its text as `content`"
+    );
+    assert_eq!(hint("edit_file", None), "correct the path; none of the offered tools creates a file");
+    assert_eq!(hint("safe_edit_file", Some("safe_edit_file")), Code::FileNotFound.remedy());
 }
 
 #[test]
