@@ -114,11 +114,14 @@ fn failed(progress: &Progress, reason: &str) -> HookReply {
     let HookSettings { fail, cline, .. } = progress.settings;
     let decision = unjudged(reason, fail);
     if matches!(decision, HookDecision::Forbid(_)) {
-        for root in &progress.roots {
-            release_calls(event, root, &HookState::for_root(root).tool_calls());
-        }
+        progress.roots.iter().for_each(|root| release(event, root));
     }
     answer::reply(event, Guarded { decision, problem: Some(reason.to_owned()), cline })
+}
+
+/// Gives up the claims of a denied event, so that it is denied again if it comes again.
+fn release(event: &Event, root: &Path) {
+    release_calls(event, root, &HookState::for_root(root).tool_calls());
 }
 
 fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
@@ -245,7 +248,7 @@ impl Hook<'_> {
                 Moment::After | Moment::AfterFailure => HookDecision::Pass,
             };
             if let (HookDecision::Forbid(_), Ok(root)) = (&decision, project.root.canonicalize()) {
-                release_calls(self.event, &root, &HookState::for_root(&root).tool_calls());
+                release(self.event, &root);
             }
             Guarded { decision, problem: Some(reason), cline: settings.cline }
         })

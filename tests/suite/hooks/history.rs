@@ -122,6 +122,24 @@ fn bytes_that_changed_outside_of_the_edit_are_reported_and_judged() {
 }
 
 #[test]
+fn the_log_names_the_gates_of_every_file_if_one_was_changed_otherwise() {
+    let project = Project::new();
+    project.write("old.py", "x = 1\n");
+    let patch = "*** Begin Patch\n*** Update File: old.py\n@@\n-x = 1\n+x = 2\n*** Update File: app.py\n@@\n-    return sum(items)\n+    return sum(items) + 1\n*** End Patch";
+    let event = |name: &str| {
+        json!({"session_id": "s", "turn_id": "t", "cwd": project.root(), "hook_event_name": name,
+            "tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_use_id": "call_1"})
+    };
+    assert_eq!(project.hook(&event("PreToolUse")), Value::Null);
+    project.write("app.py", NEW);
+    project.write("old.py", "x = (2\n");
+    let reply = project.hook(&event("PostToolUse"));
+    assert!(reply.to_string().contains("old.py is not as this edit leaves it"), "{reply}");
+    let gates = project.log()[0]["gates"].to_string();
+    assert!(gates.contains("syntax passed") && gates.contains("syntax found"), "{gates}");
+}
+
+#[test]
 fn without_the_bytes_before_an_edit_cannot_be_undone() {
     let project = Project::new();
     let input = edit(&project.root(), "app.py", "    return sum(items)", "    return sum(items) + 1");

@@ -101,7 +101,9 @@ impl EventGuard<'_> {
         if !verdicts.is_empty() {
             let judged = summary(verdicts.iter());
             // The other files are as they were judged before.
-            gates = if verdicts.len() == changes.len() { judged } else { format!("{gates}, {judged}") };
+            let before = if verdicts.len() == changes.len() { String::new() } else { gates };
+            let both = [before, judged].into_iter().filter(|gates| !gates.is_empty());
+            gates = both.collect::<Vec<_>>().join(", ");
         }
         if !changes.is_empty() {
             self.workspace.record_host_edit(changes, self.author(&call.tool), gates).await?;
