@@ -187,13 +187,18 @@ impl Plan {
     /// Returns the plan that restores `before` from `after`.
     #[cfg(test)]
     pub(super) fn inverse(&self, before: &Buffer, after: &Buffer) -> Plan {
-        let back = self.splices.iter().zip(self.new_spans());
+        let back = || self.splices.iter().zip(self.new_spans());
         let undo = |(splice, span): (&Splice, _)| Splice {
             span,
             bytes: before.bytes().get(splice.span.clone()).unwrap_or_default().to_vec(),
         };
-        let splices = back.map(undo).collect();
-        Plan { version: after.version(), splices, unchanged: Vec::new(), notes: Vec::new() }
+        let moved = |span: &Range<usize>| {
+            let earlier = back().take_while(|(splice, _)| splice.span.end <= span.start).last();
+            let start = earlier.map_or(span.start, |(splice, new)| new.end + span.start - splice.span.end);
+            start..start + span.len()
+        };
+        let unchanged = self.unchanged.iter().map(moved).collect();
+        Plan { version: after.version(), splices: back().map(undo).collect(), unchanged, notes: Vec::new() }
     }
 
     /// Returns the byte range of each splice's new bytes in the new version.
