@@ -78,14 +78,15 @@ impl IndentMap {
         self.change != IndentChange::Same
     }
 
-    /// Finds the first rule that explains all pairs of an indentation in the quoted block and in the file. A rule
-    /// that also maps all `indents`, using only the file's own kind of blanks, is preferred.
+    /// Finds the first rule that explains all pairs of an indentation in the quoted block and in the file. Where the
+    /// indentation differs, a rule that also maps all `indents`, using only the file's own kind of blanks, is preferred.
     pub(super) fn explaining(pairs: &[(&str, &str)], indents: &[&str]) -> Option<IndentMap> {
         let mut maps = IndentChange::all().filter_map(|change| IndentMap::with(change, pairs));
-        if indents.is_empty() {
-            return maps.next();
+        let first = maps.next()?;
+        if indents.is_empty() || first.is_same() {
+            return Some(first);
         }
-        let maps: Vec<IndentMap> = maps.collect();
+        let maps: Vec<IndentMap> = std::iter::once(first).chain(maps).collect();
         let native = |map: &&IndentMap| {
             indents.iter().all(|other| map.apply(other).is_some_and(|indent| is_native(&indent, pairs)))
         };
@@ -177,5 +178,7 @@ mod tests {
     #[test]
     fn a_rule_that_keeps_to_the_file_s_own_blanks_is_preferred() {
         assert_eq!(mapped(&[("", "\t")], "    ").as_deref(), Some("\t\t"));
+        // The control: nothing is to be mapped where the quoted indentation is that of the file.
+        assert_eq!(mapped(&[("", ""), (" ", " ")], "\t").as_deref(), Some("\t"));
     }
 }

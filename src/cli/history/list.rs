@@ -47,6 +47,8 @@ pub(super) fn full(edit: &EditRecord) -> String {
         text += &file_line(file);
         text += &match &file.diff {
             Some(diff) => show::diff(diff),
+            // The line of the file says so.
+            None if file.kept.is_some() => String::new(),
             None => labelled(WARNING, "", "its texts are not in the journal"),
         };
     }

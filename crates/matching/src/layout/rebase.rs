@@ -145,8 +145,10 @@ impl LayoutRebase<'_> {
     fn changes(&self) -> Option<Vec<Change>> {
         let mut changes = Vec::new();
         let (mut from, mut row) = (0, 0);
+        let hunks = self.hunks();
+        changes.extend(self.reindented_first(hunks.first())?);
         let end = (self.quote.len()..self.quote.len(), self.replacement.len()..self.replacement.len());
-        for (removed, added) in self.hunks().into_iter().chain([end]) {
+        for (removed, added) in hunks.into_iter().chain([end]) {
             self.keep_layout(from..removed.start, row, &mut changes)?;
             if !removed.is_empty() || !added.is_empty() {
                 changes.push(self.change(&removed, &added)?);
@@ -254,6 +256,30 @@ impl LayoutRebase<'_> {
             Some(Change { span: end - indent.len()..end, text })
         };
         breaks.iter().map(reindent).collect()
+    }
+
+    /// Returns the changes that give the first quoted line another indentation, with those of its further lines in the
+    /// file; `None` if the file does not show how. `hunk` is the first one.
+    fn reindented_first(&self, hunk: Option<&(Range<usize>, Range<usize>)>) -> Option<Vec<Change>> {
+        let wanted = self.replacement.indent(0).unwrap_or_default();
+        if self.quote.indent(0) == Some(wanted) {
+            return Some(Vec::new());
+        }
+        let at = self.file_token(0)?;
+        let end = self.code.file.token(at)?.span.start;
+        let span = end - self.code.file.indent(at)?.len()..end;
+        let first = Change { span, text: self.indent_map()?.apply(wanted)? };
+        let further = self.reindented(0, &format!("\n{wanted}"))?;
+        match hunk.filter(|(removed, added)| removed.start == 0 && added.start == 0) {
+            None => Some(std::iter::once(first).chain(further).collect()),
+            // The lines behind removed ones take their place, with the indentation that the edit gives them.
+            Some((removed, added)) if added.is_empty() => {
+                (self.quote.indent(removed.end) == Some(wanted)).then(Vec::new)
+            }
+            // The line that stays behind added ones has its own change.
+            Some((removed, _)) if removed.is_empty() => Some(vec![first]),
+            Some(_) => further.is_empty().then(|| vec![first]),
+        }
     }
 
     fn file_token(&self, index: usize) -> Option<usize> {
@@ -418,11 +444,13 @@ impl LayoutRebase<'_> {
         let Some((first, rest)) = text.split_once('\n') else { return Some(text.to_owned()) };
         let map = self.indent_map()?;
         let mut out = first.to_owned();
-        for line in rest.split('\n') {
+        let mut lines = rest.split('\n').peekable();
+        while let Some(line) = lines.next() {
             out.push('\n');
             let bare = line.trim_start_matches([' ', '\t']);
             let indent = line.get(..line.len() - bare.len()).unwrap_or_default();
-            if !bare.is_empty() || !indent.is_empty() {
+            // The last one is the indentation of the token behind the text, and the empty ones before it are blank lines.
+            if !line.is_empty() || lines.peek().is_none() {
                 out.push_str(&map.apply(indent)?);
             }
             out.push_str(bare);
@@ -448,7 +476,9 @@ impl LayoutRebase<'_> {
                 depth += 1;
             }
         }
-        if pairs.is_empty() { None } else { IndentMap::explaining(&pairs, &[]) }
+        let indents: Vec<&str> =
+            (0..self.replacement.len()).filter_map(|index| self.replacement.indent(index)).collect();
+        IndentMap::explaining(&pairs, &indents)
     }
 
     /// Parses the result, and returns true if it has the replacement in the place of the match.

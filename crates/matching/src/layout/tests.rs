@@ -407,3 +407,67 @@ fn near_duplicates_are_compared_within_a_limit() {
     // The comparison with the first other entry takes nearly all that may be compared.
     assert_eq!(change(&(entry(&text(2)) + &like)), Ok(true));
 }
+
+#[test]
+fn added_lines_and_a_new_indentation_follow_the_file_beside_wrapped_calls() {
+    let js = "class A {\n  run() {\n    const m = build(\n      a,\n      b,\n    );\n    send(m);\n    done(m);\n  }\n}\n";
+    let quote = "const m = build(a, b);\nsend(m);\ndone(m);\n";
+    let go = "func f() {\n\tfor {\n\t\tn, err := w(\n\t\t\ta,\n\t\t\tb,\n\t\t)\n\t\tg(n)\n\t}\n}\n";
+    let nested = "function f() {\n  if (a) {\n    send(\n      x,\n      y,\n    );\n    done();\n  }\n}\n";
+    let part = "    send(x, y);\n    done();\n";
+    for (language, file, quote, replace, expected) in [
+        (
+            "javascript",
+            js,
+            quote,
+            "const m = build(a, b);\nlog(m);\nsend(m);\ndone(m);\n",
+            js.replace("    send", "    log(m);\n    send"),
+        ),
+        (
+            "javascript",
+            js,
+            quote,
+            "log(1);\nconst m = build(a, b);\nsend(m);\ndone(m);\n",
+            js.replace("    const", "    log(1);\n    const"),
+        ),
+        (
+            "go",
+            go,
+            "    n, err := w(a, b)\n    g(n)\n",
+            "    n, err := w(a, b)\n    if err {\n      h()\n    }\n    g(n)\n",
+            go.replace("\t\tg(n)", "\t\tif err {\n\t\t\th()\n\t\t}\n\t\tg(n)"),
+        ),
+        (
+            "javascript",
+            nested,
+            part,
+            "  send(x, y);\n  done();\n",
+            nested
+                .replace("    send(\n      x,\n      y,\n    )", "  send(\n    x,\n    y,\n  )")
+                .replace("    done", "  done"),
+        ),
+        (
+            "javascript",
+            nested,
+            part,
+            "  log(1);\n  send(x, y);\n  done();\n",
+            nested
+                .replace("    send(\n      x,\n      y,\n    )", "  log(1);\n  send(\n    x,\n    y,\n  )")
+                .replace("    done", "  done"),
+        ),
+        (
+            "javascript",
+            nested,
+            part,
+            "    done();\n",
+            "function f() {\n  if (a) {\n    done();\n  }\n}\n".to_owned(),
+        ),
+    ] {
+        assert_eq!(edited(language, file, quote, replace).as_deref(), Ok(expected.as_str()), "{replace}");
+    }
+    // What does not say how the further lines of the call are indented is refused.
+    assert_eq!(
+        edited("javascript", nested, part, "  emit(x, y);\n  done();\n"),
+        Err("conflict 3".to_owned())
+    );
+}
