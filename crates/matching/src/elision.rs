@@ -9,6 +9,7 @@ use super::rows::{FoldedLines, NonBlankLines};
 use super::search_text::{OnRepeat, SearchText};
 use super::steps::MatchBudget;
 use lockgate_text::Change;
+use std::ops::Range;
 
 /// Words that identify an elision mark. A mark with words contains one of them.
 const WORDS: [&str; 12] = [
@@ -63,7 +64,12 @@ pub(super) fn find(
         found.push(ElisionPart { block: part, touched, at, strictness });
     }
     let chain = chain(&found)?;
-    if leaves_block(&found, &chain, folded) || has_mark(&found, &chain, &marks, folded) {
+    let matched = ElidedMatch {
+        folded,
+        language: line_index.range.source.map(|source| source.language),
+        parts: found.iter().zip(&chain).map(|(part, at)| *at..*at + part.block.search.len()).collect(),
+    };
+    if matched.leaves_block() || matched.has_mark(&marks) {
         return None;
     }
     let mut changes = Vec::new();
@@ -167,30 +173,112 @@ fn chain(parts: &[ElisionPart<'_>]) -> Option<Vec<usize>> {
     Some(chain)
 }
 
-/// Returns true if the lines in place of a mark contain that mark: then it is a line of the file, and represents no others.
-fn has_mark(parts: &[ElisionPart<'_>], chain: &[usize], marks: &[&str], folded: &FoldedLines<'_>) -> bool {
-    let part_ends = parts.iter().zip(chain).map(|(part, at)| at + part.block.search.len());
-    let mut elided = part_ends.zip(chain.iter().skip(1)).zip(marks);
-    elided.any(|((end, next), mark)| (end..*next).any(|index| folded.line(index).trim() == *mark))
+/// The lines of the file, and those that the parts of a quote match.
+struct ElidedMatch<'a> {
+    folded: &'a FoldedLines<'a>,
+    language: Option<&'a str>,
+    parts: Vec<Range<usize>>,
 }
 
-/// Returns true if an elided line is outside the block of the quoted lines: it is indented less than all of them, or no
-/// deeper than the first if that opens the block. `} else {` goes on with a block, and `#ifdef` does not end one.
-fn leaves_block(parts: &[ElisionPart<'_>], chain: &[usize], folded: &FoldedLines<'_>) -> bool {
-    let depth = |index: usize| indent_of(folded.line(index)).len();
-    let Some(&first) = chain.first() else { return false };
-    let quoted = parts.iter().zip(chain).flat_map(|(part, at)| *at..*at + part.block.search.len());
-    let rest = quoted.skip(1).filter(|index| !is_closer(folded.line(*index).trim()));
-    let least = rest.map(depth).min().unwrap_or(usize::MAX);
-    let opens = depth(first) < least;
-    let leaves = |index: usize| {
-        if opens {
-            return depth(index) <= depth(first);
-        }
-        depth(index) < least && !folded.line(index).trim_start().starts_with([')', ']', '}', '#'])
-    };
-    let part_ends = parts.iter().zip(chain).map(|(part, at)| at + part.block.search.len());
-    part_ends.zip(chain.iter().skip(1)).flat_map(|(end, next)| end..*next).any(leaves)
+impl ElidedMatch<'_> {
+    /// Returns true if an elided line is outside of the block of the part before it, or of the part behind it.
+    fn leaves_block(&self) -> bool {
+        let pairs = self.parts.iter().zip(self.parts.iter().skip(1));
+        pairs.into_iter().any(|(before, next)| {
+            let elided = before.end..next.start;
+            self.passes_heading(elided.clone()) || self.ends_statement(elided.clone()) || {
+                match self.opener(before.end, next) {
+                    Some(opener) => elided.into_iter().any(|index| self.is_behind_block(index, opener)),
+                    None => self.leaves_sequence(elided),
+                }
+            }
+        })
+    }
+
+    /// Returns true if the lines in place of a mark contain that mark: then it is a line of the file, and represents no
+    /// others.
+    fn has_mark(&self, marks: &[&str]) -> bool {
+        let mut elided = self.parts.iter().zip(self.parts.iter().skip(1)).zip(marks);
+        elided.any(|((before, next), mark)| (before.end..next.start).any(|index| self.line(index) == *mark))
+    }
+
+    fn line(&self, index: usize) -> &str {
+        self.folded.line(index).trim()
+    }
+
+    fn depth(&self, index: usize) -> usize {
+        indent_of(self.folded.line(index)).len()
+    }
+
+    /// Returns the quoted lines before this one, the last one first.
+    fn quoted_before(&self, end: usize) -> impl Iterator<Item = usize> {
+        self.parts.iter().rev().filter(move |part| part.end <= end).flat_map(|part| part.clone().rev())
+    }
+
+    /// Returns true if the lines behind this one are its block.
+    fn opens(&self, index: usize) -> bool {
+        let next = index + 1;
+        let is_deeper = next < self.folded.len() && self.depth(next) > self.depth(index);
+        is_deeper || self.line(index).ends_with(['{', '(', '[', ':']) || self.line(next) == "{"
+    }
+
+    /// Returns the quoted line that opens the block in which the next part begins.
+    fn opener(&self, end: usize, next: &Range<usize>) -> Option<usize> {
+        let inner = next.clone().find(|index| !closes(self.line(*index))).unwrap_or(next.start);
+        let mut limit = self.depth(inner);
+        self.quoted_before(end).filter(|index| self.line(*index) != "{").find(|index| {
+            let is_outer = self.depth(*index) < limit;
+            limit = limit.min(self.depth(*index));
+            is_outer && self.opens(*index)
+        })
+    }
+
+    /// Returns true if a line is not in the block that another one opens. `) -> int:` goes on with it, and `#ifdef` does not
+    /// end it.
+    fn is_behind_block(&self, index: usize, opener: usize) -> bool {
+        self.depth(index) <= self.depth(opener) && !self.line(index).starts_with([')', '#'])
+    }
+
+    /// Returns true if elided lines between lines of one block are not all in it, or open another one where the line before
+    /// them opened one. `} else {` goes on with a block.
+    fn leaves_sequence(&self, elided: Range<usize>) -> bool {
+        let quoted = self.parts.iter().cloned().flatten().filter(|index| !closes(self.line(*index)));
+        let least = quoted.map(|index| self.depth(index)).min().unwrap_or(usize::MAX);
+        let opened = self.quoted_before(elided.start).find(|index| self.line(*index) != "{");
+        let opened = opened.filter(|index| self.opens(*index)).map(|index| self.depth(index));
+        let leaves = |index: usize| {
+            self.depth(index) < least
+                || opened.is_some_and(|opened| self.depth(index) <= opened && self.opens(index))
+        };
+        elided.into_iter().any(|index| leaves(index) && !self.line(index).starts_with([')', ']', '}', '#']))
+    }
+
+    /// Returns true if elided lines have a heading that ends the section of the lines before them.
+    fn passes_heading(&self, elided: Range<usize>) -> bool {
+        let rank = |index: usize| heading(self.line(index), self.language);
+        let section = self.quoted_before(elided.start).find_map(rank).unwrap_or(usize::MAX);
+        elided.into_iter().filter_map(rank).any(|rank| rank <= section)
+    }
+
+    /// Returns true if the statement of SQL before elided lines ends in them.
+    fn ends_statement(&self, elided: Range<usize>) -> bool {
+        let ends = |index: usize| self.line(index).ends_with(';');
+        let has_ended = self.quoted_before(elided.start).next().is_none_or(ends);
+        self.language == Some("sql") && !has_ended && elided.into_iter().any(ends)
+    }
+}
+
+/// Returns the rank of a heading: of Markdown, or of a section as in TOML.
+fn heading(line: &str, language: Option<&str>) -> Option<usize> {
+    let signs = line.len() - line.trim_start_matches('#').len();
+    let is_heading = language == Some("markdown") && (1..=6).contains(&signs);
+    let is_section = line.starts_with('[') && line.ends_with(']');
+    is_heading.then_some(signs).or(is_section.then_some(1))
+}
+
+/// Returns true if a line only closes a block, in any language.
+fn closes(line: &str) -> bool {
+    is_closer(line) || line.starts_with("</") || matches!(line, "fi" | "done" | "esac")
 }
 
 /// Returns true if a line only closes brackets or blocks.

@@ -189,6 +189,87 @@ fn elided_lines_do_not_open_another_block() {
     assert_eq!(made(file, search, replace).1, file.replace("y()", "z()"));
 }
 
+#[test]
+fn elided_lines_of_another_function_section_or_statement() {
+    for (language, file, head, other, own) in [
+        (
+            "c",
+            "int f(void)\n{\n\tint a = 0;\n\treturn sum(a);\n}\n\nint g(void)\n{\n\tint b = 0;\n\treturn total(b);\n}\n",
+            "int f(void)\n{\n",
+            "\treturn total(b);\n",
+            "\treturn sum(a);\n",
+        ),
+        (
+            "rust",
+            "/// One.\nfn f() {\n    let a = 1;\n    one(a)\n}\n\n/// Two.\nfn g() {\n    let b = 2;\n    two(b)\n}\n",
+            "/// One.\nfn f() {\n",
+            "    two(b)\n",
+            "    one(a)\n",
+        ),
+        (
+            "python",
+            "class A:\n    def f(self):\n        a = 1\n        return a\n\n    def g(self):\n        b = 2\n        return b\n",
+            "class A:\n    def f(self):\n",
+            "        return b\n",
+            "        return a\n",
+        ),
+        (
+            "toml",
+            "[a]\nname = 1\nsize = 2\n\n[b]\nkind = 3\nother = 4\n",
+            "[a]\n",
+            "other = 4\n",
+            "size = 2\n",
+        ),
+        (
+            "markdown",
+            "## Install\nRun it.\n### Twice\nAgain.\n\n## Usage\nRead it.\nWrite it.\n",
+            "## Install\n",
+            "Write it.\n",
+            "Again.\n",
+        ),
+        (
+            "html",
+            "<ul id=\"a\">\n  <li>1</li>\n  <li>2</li>\n</ul>\n<ul id=\"b\">\n  <li>3</li>\n  <li>4</li>\n</ul>\n",
+            "<ul id=\"a\">\n",
+            "  <li>4</li>\n</ul>\n",
+            "  <li>2</li>\n</ul>\n",
+        ),
+        (
+            "sql",
+            "SELECT a\nFROM one\nWHERE a = 1;\n\nSELECT b\nFROM two\nWHERE b = 2;\n",
+            "SELECT a\n",
+            "WHERE b = 2;\n",
+            "WHERE a = 1;\n",
+        ),
+        (
+            "yaml",
+            "steps:\n- run: a\n- run: b\nother:\n- run: c\n- run: d\n",
+            "steps:\n",
+            "- run: d\n",
+            "- run: b\n",
+        ),
+    ] {
+        let path = format!("a.{language}");
+        let edit = |last: &str| {
+            let search = format!("{head}...\n{last}");
+            let replace = format!(
+                "{head}...\n{}",
+                last.replacen(['1', '2', '3', '4', 'a', 'b', 'c', 'd', '.'], "9", 1)
+            );
+            let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
+            let range = LineRange::new(&buffer, 1, usize::MAX).with_language(
+                Some(language),
+                &path,
+                &lockgate_syntax::Grammars,
+            );
+            let search_text = SearchText { search: &search, replace: &replace, on_repeat: OnRepeat::Reject };
+            locate(search_text, range, MatchTolerance::Wrapping, &|| None)
+        };
+        assert!(is_nowhere(&edit(other)), "{language}: {:?}", edit(other));
+        assert!(matches!(edit(own), Located::One(_)), "{language}: {:?}", edit(own));
+    }
+}
+
 /// Somebody inserted a line above the quoted one.
 #[test]
 fn a_mark_that_is_a_line_of_the_file_represents_no_others() {
