@@ -50,6 +50,11 @@ pub(super) fn every_literal(
 ) -> Result<Vec<UniqueMatch>, Located> {
     let hits: Vec<Range<usize>> =
         exact::occurrences(range.view, range.window(), search_text.search).collect();
+    // One of them may have been followed by such lines before; if all are, the edit was already made.
+    let applied = hits.iter().map(|hit| applied_line(search_text, range, hit));
+    if let Some(line) = applied.collect::<Option<Vec<usize>>>().and_then(|lines| lines.first().copied()) {
+        return Err(Located::AlreadyApplied { line });
+    }
     let (candidates, search_text) = (hits.len(), SearchText { on_repeat: OnRepeat::Insert, ..search_text });
     let found = |hit| match locate_hit(search_text, range, hit) {
         Located::One(found) => {

@@ -43,8 +43,8 @@ impl<'a> Matcher<'a> {
             .or_else(|| {
                 self.find_fragment(self.search_text.search, self.search_text.replace, MatchLevel::Marks)
             })
-            .or_else(|| self.find_literal_replacement_or_around())
             .or_else(|| self.wrapped())
+            .or_else(|| self.find_literal_replacement_or_around())
             .or_else(|| self.find_replacement())
             .or_else(|| self.elided())
     }

@@ -26,9 +26,31 @@ impl Quotes {
     }
 }
 
-/// Returns true if two lines fold to the same text when both quotes count as one. Blanks at their ends are ignored.
+/// Returns true if two lines fold to the same text when it does not count in which quotes a string is. Blanks at their ends
+/// are ignored.
 pub(super) fn same_trimmed(one: &str, other: &str) -> bool {
-    unified(&fold(one.trim())) == unified(&fold(other.trim()))
+    let [one, other] = [one, other].map(|line| fold(line.trim()));
+    unified(&one) == unified(&other)
+        && (one == other || with_double_quotes(&one) == with_double_quotes(&other))
+}
+
+/// Returns a line with double quotes around each string that contains none.
+fn with_double_quotes(line: &str) -> String {
+    let (mut text, mut rest) = (String::with_capacity(line.len()), line);
+    while let Some(start) = rest.find(['\'', '"']) {
+        let (before, quoted) = rest.split_at(start);
+        let quote = if quoted.starts_with('"') { '"' } else { '\'' };
+        let inside = quoted.strip_prefix(quote).unwrap_or_default();
+        let (string, behind) =
+            inside.split_once(quote).map_or((inside, None), |(one, other)| (one, Some(other)));
+        let sign = if string.contains(['\'', '"']) { quote } else { '"' };
+        text.extend([before, sign.encode_utf8(&mut [0; 4]), string]);
+        if behind.is_some() {
+            text.push(sign);
+        }
+        rest = behind.unwrap_or_default();
+    }
+    text + rest
 }
 
 /// Returns a text with both quotes replaced by one.
@@ -63,6 +85,20 @@ mod tests {
         let (quoted, wanted) = swapped("f('a')", "f('a', 'b')", "f(\"a\")").unwrap();
         assert_eq!((quoted.as_str(), wanted.as_str()), ("f(\"a\")", "f(\"a\", \"b\")"));
         assert!(swapped("f(\"a\")", "f(\"b\")", "f('a')").is_some());
+    }
+
+    #[test]
+    fn the_quotes_around_a_string_may_differ_and_those_in_it_may_not() {
+        for (one, other, is_same) in [
+            ("f('a', \"b\")", "f(\"a\", \"b\")", true),
+            ("x = '''a", "x = \"\"\"a", true),
+            ("f('a')  # don't", "f(\"a\")  # don't", true),
+            ("f('a', \"it's\")", "f(\"a\", \"it's\")", true),
+            ("if c == '\"':", "if c == \"'\":", false),
+            ("x = 'say \"hi\"'", "x = \"say 'hi'\"", false),
+        ] {
+            assert_eq!(same_trimmed(one, other), is_same, "{one}");
+        }
     }
 
     #[test]

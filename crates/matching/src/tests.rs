@@ -190,6 +190,34 @@ fn elided_lines_do_not_open_another_block() {
 }
 
 #[test]
+fn a_wrapped_quote_with_a_place_is_not_taken_for_an_edit_that_was_made_elsewhere() {
+    let file = "function a() {\n    return null;\n}\nfunction b() {\n    return nil;\n}\n";
+    let after = file.replace("nil", "null");
+    for quote in ["5:     return nil;\n", "```js\n    return nil;\n```\n"] {
+        let replace = quote.replace("nil", "null");
+        assert_eq!(made(file, quote, &replace).1, after, "{quote}");
+        let again = refused(&after, quote, &replace);
+        assert!(!matches!(again, Located::One(_)), "{again:?}");
+    }
+}
+
+#[test]
+fn what_follows_each_match_already_is_not_added_to_each_again() {
+    let every = |file: &str| {
+        let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
+        let search_text = SearchText {
+            search: "    foo()\n",
+            replace: "    foo()\n    bar()\n",
+            on_repeat: OnRepeat::Reject,
+        };
+        locate_every(search_text, LineRange::new(&buffer, 1, usize::MAX)).map(|found| found.len())
+    };
+    let once = "    foo()\n    bar()\nx\n    foo()\n    bar()\n";
+    assert_eq!(every(once), Err(Located::AlreadyApplied { line: 1 }));
+    assert_eq!(every("    foo()\n    bar()\nx\n    foo()\n"), Ok(2));
+}
+
+#[test]
 fn elided_lines_of_another_function_section_or_statement() {
     for (language, file, head, other, own) in [
         (

@@ -204,7 +204,7 @@ impl Buffer {
     }
 
     /// Returns the view offset of the character that a byte belongs to.
-    pub(super) fn offset(&self, byte: usize) -> usize {
+    pub fn offset(&self, byte: usize) -> usize {
         match &self.body {
             Body::Plain(_) => byte.saturating_sub(self.form.mark),
             Body::Mapped { bytes, view, map } => map.offset(view, bytes, byte),

@@ -112,16 +112,30 @@ impl Plan {
         Ok(Plan { version: before.version(), splices, unchanged, notes: Vec::new() })
     }
 
-    /// Joins plans for the same version of a file. The notes of the parts are dropped.
+    /// Joins plans for the same version of a file. The notes of the parts are dropped. Of the insertions at one place, that
+    /// of the earlier part comes first.
     ///
     /// Errors: `RANGE_OVERLAP` if two of them touch the same text.
     pub fn join(before: &Buffer, parts: impl Iterator<Item = Plan>) -> Result<Plan, Error> {
-        let mut unchanged = Vec::new();
-        let splices = parts.flat_map(|part| {
+        Plan::join_by(before, parts, |_, _| 0)
+    }
+
+    /// Does the same. Of the insertions at one place, the one with the lowest key comes first: `key` gets the index of the
+    /// part, and the splice.
+    ///
+    /// Errors: `RANGE_OVERLAP` if two of them touch the same text.
+    pub fn join_by(
+        before: &Buffer,
+        parts: impl Iterator<Item = Plan>,
+        key: impl Fn(usize, &Splice) -> usize,
+    ) -> Result<Plan, Error> {
+        let (mut splices, mut unchanged) = (Vec::new(), Vec::new());
+        for (index, part) in parts.enumerate() {
+            splices.extend(part.splices.into_iter().map(|splice| (key(index, &splice), splice)));
             unchanged.extend(part.unchanged);
-            part.splices
-        });
-        let mut joined = Plan::new(before, splices.collect())?;
+        }
+        splices.sort_by_key(|(key, _)| *key);
+        let mut joined = Plan::new(before, splices.into_iter().map(|(_, splice)| splice).collect())?;
         joined.unchanged.extend(unchanged);
         Ok(joined)
     }

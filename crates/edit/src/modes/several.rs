@@ -3,7 +3,7 @@
 use crate::planned::{PlannedEdit, PlannedEnd, SearchMatches};
 use lockgate_error::{Code, Error, EvidenceLine};
 use lockgate_matching::MatchInfo;
-use lockgate_text::{Buffer, Plan};
+use lockgate_text::{Buffer, Plan, Splice};
 use std::cmp::Reverse;
 
 /// The maximum number of matched lines that a report lists.
@@ -44,10 +44,11 @@ pub fn plan<E>(
     join(planned, buffer)
 }
 
-pub(super) fn join(mut parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEdit, Error> {
+pub(super) fn join(parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEdit, Error> {
     let sum = |count: fn(&PlannedEdit) -> Option<usize>| {
         parts.iter().any(|part| count(part).is_some()).then(|| parts.iter().filter_map(count).sum())
     };
+    let places: Vec<MatchPlaces> = parts.iter().map(MatchPlaces::of).collect();
     let mut lines: Vec<EvidenceLine> = parts.iter().flat_map(|part| part.matches.lines.clone()).collect();
     lines.sort_by_key(|place| place.line);
     lines.truncate(MAX_MATCH_LINES);
@@ -62,10 +63,38 @@ pub(super) fn join(mut parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<Plann
         parts.iter().flat_map(|part| part.notes.clone()).collect(),
         parts.iter().flat_map(|part| part.warnings.clone()).collect(),
     ];
-    // What a search inserts belongs to the text behind it, so inserted lines come first.
-    parts.sort_by_key(|part| part.matches.replacements.is_some());
     let (plans, ends): (Vec<Plan>, Vec<PlannedEnd>) =
         parts.into_iter().map(|part| (part.plan, part.end)).unzip();
-    let (plan, end) = (Plan::join(buffer, plans.into_iter())?, PlannedEnd::join(ends.into_iter()));
+    let line = |splice: &Splice| buffer.lines().line_at(buffer.offset(splice.span.start));
+    let order =
+        |index: usize, splice: &Splice| places.get(index).map_or(0, |places| places.order(line(splice)));
+    let (plan, end) = (Plan::join_by(buffer, plans.into_iter(), order)?, PlannedEnd::join(ends.into_iter()));
     Ok(PlannedEdit { notes, warnings, matches, end, ..PlannedEdit::new(plan, Vec::new()) })
+}
+
+/// The places that a part matched.
+enum MatchPlaces {
+    /// It is no search.
+    None,
+    /// The first lines of its matches.
+    At(Vec<usize>),
+}
+
+impl MatchPlaces {
+    fn of(part: &PlannedEdit) -> MatchPlaces {
+        match part.matches.replacements {
+            None => MatchPlaces::None,
+            Some(_) => MatchPlaces::At(part.matches.lines.iter().map(|place| place.line).collect()),
+        }
+    }
+
+    /// Returns the order of what the part inserts before this line, among the parts that insert there: behind the text that
+    /// it quotes, on its own, or before the text that it quotes.
+    fn order(&self, line: usize) -> usize {
+        match self {
+            MatchPlaces::At(lines) if !lines.contains(&line) => 0,
+            MatchPlaces::None => 1,
+            MatchPlaces::At(_) => 2,
+        }
+    }
 }

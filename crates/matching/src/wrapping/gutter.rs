@@ -93,6 +93,26 @@ fn bare(text: &str, style: Style<'_>) -> Option<String> {
     Some(joined(bare?, text))
 }
 
+/// Returns an unnumbered line of a replacement whose other lines have numbers: without the blanks in place of a number, if
+/// it has them; `None` if they may be its own indentation.
+fn unnumbered<'l>(line: &'l str, replace: &str, search: &str, style: Style<'_>) -> Option<&'l str> {
+    let chars = |text: &str| text.chars().count();
+    let width = lines(replace).find_map(|line| Some(chars(line) - chars(numbered(line, style)?.1)));
+    let is_padded = |width: &usize| line.bytes().take(*width).filter(|byte| *byte == b' ').count() == *width;
+    let Some(behind) = width.filter(is_padded).and_then(|width| line.get(width..)) else { return Some(line) };
+    let depth = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let is_quoted = |line: &str| lines(search).any(|quoted| depth(quoted) == depth(line));
+    let is_deeper = |more: usize| more.is_multiple_of(2) || more.is_multiple_of(3);
+    let fits = |line: &str| {
+        lines(search).any(|quoted| depth(line).checked_sub(depth(quoted)).is_some_and(is_deeper))
+    };
+    match (is_quoted(line), fits(line), fits(behind)) {
+        (true, ..) | (_, true, false) => Some(line),
+        (false, false, true) => Some(behind),
+        (false, true, true) | (false, false, false) => None,
+    }
+}
+
 /// Returns the replacement without its numbers: all lines have one, or none has, or only unchanged lines have one.
 fn replacement(replace: &str, search: &str, style: Style<'_>) -> Option<String> {
     if replace.is_empty() {
@@ -104,7 +124,7 @@ fn replacement(replace: &str, search: &str, style: Style<'_>) -> Option<String> 
     // A number without its separator is the text of a line.
     let bare_number = |line: &str| style.separator.trim().is_empty() && !line.contains(style.separator);
     let strip = |line| match numbered(line, style).filter(|_| !bare_number(line)) {
-        None => Some(line),
+        None => unnumbered(line, replace, search, style),
         Some((_, bare)) => lines(search).any(|quoted| quoted == bare).then_some(bare),
     };
     let stripped: Option<Vec<&str>> = lines(replace).map(strip).collect();
@@ -164,6 +184,24 @@ mod tests {
     fn a_single_line_gives_its_position() {
         assert_eq!(remove("12: a", "12: b")[0].line, Some(12));
         assert_eq!(remove("12: a\n13: b", "c")[0].line, None);
+    }
+
+    #[test]
+    fn unnumbered_lines_lose_the_blanks_in_place_of_a_number() {
+        let quote = "     2\u{2192}  a(o);\n     3\u{2192}  b(o);\n";
+        let with = |line: &str| quote.replace("     3", &format!("{line}\n     3"));
+        for (line, expected) in [
+            ("         log(o);", Some("  log(o);")),
+            ("  log(o);", Some("  log(o);")),
+            ("    log(o);", Some("    log(o);")),
+            // It may be either.
+            ("           log(o);", None),
+        ] {
+            let replace = expected.map(|line| format!("  a(o);\n{line}\n  b(o);\n"));
+            assert_eq!(read(quote, &with(line)).pop().map(|one| one.1), replace, "{line}");
+        }
+        let deeper = read("7:     a\n8:     b\n", "7:     a\n        new\n8:     b\n");
+        assert_eq!(deeper[0].1, "    a\n        new\n    b\n");
     }
 
     #[test]
