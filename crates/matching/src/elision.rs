@@ -189,7 +189,7 @@ impl ElidedMatch<'_> {
             self.passes_heading(elided.clone()) || self.ends_statement(elided.clone()) || {
                 match self.opener(before.end, next) {
                     Some(opener) => elided.into_iter().any(|index| self.is_behind_block(index, opener)),
-                    None => self.leaves_sequence(elided),
+                    None => self.is_deeper(next, before.end) || self.leaves_sequence(elided),
                 }
             }
         })
@@ -224,13 +224,25 @@ impl ElidedMatch<'_> {
 
     /// Returns the quoted line that opens the block in which the next part begins.
     fn opener(&self, end: usize, next: &Range<usize>) -> Option<usize> {
-        let inner = next.clone().find(|index| !closes(self.line(*index))).unwrap_or(next.start);
-        let mut limit = self.depth(inner);
+        let mut limit = self.depth(self.beginning(next));
         self.quoted_before(end).filter(|index| self.line(*index) != "{").find(|index| {
             let is_outer = self.depth(*index) < limit;
             limit = limit.min(self.depth(*index));
             is_outer && self.opens(*index)
         })
+    }
+
+    /// Returns the first line of a part that does more than to close a block.
+    fn beginning(&self, part: &Range<usize>) -> usize {
+        part.clone().find(|index| !closes(self.line(*index))).unwrap_or(part.start)
+    }
+
+    /// Returns true if a part is indented more than a quoted line before it: then elided lines open its block.
+    fn is_deeper(&self, part: &Range<usize>, end: usize) -> bool {
+        let depth = self.depth(self.beginning(part));
+        self.quoted_before(end)
+            .filter(|index| !closes(self.line(*index)))
+            .any(|index| self.depth(index) < depth)
     }
 
     /// Returns true if a line is not in the block that another one opens. `) -> int:` goes on with it, and `#ifdef` does not

@@ -270,6 +270,13 @@ fn elided_lines_of_another_function_section_or_statement() {
             "WHERE a = 1;\n",
         ),
         (
+            "typescript",
+            "let a = 1;\nlet b = 2;\nfunction f() {\n  two(b);\n}\n",
+            "let a = 1;\n",
+            "  two(b);\n",
+            "let b = 2;\n",
+        ),
+        (
             "yaml",
             "steps:\n- run: a\n- run: b\nother:\n- run: c\n- run: d\n",
             "steps:\n",
