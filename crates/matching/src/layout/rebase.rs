@@ -218,18 +218,17 @@ impl LayoutRebase<'_> {
             }
             let (before, at) = (self.file_token(index - 1)?, self.file_token(index)?);
             let own = self.code.file.gap(at);
-            if at == before + 1 && own == wanted {
+            let in_file = |gap: &str| self.indented(gap).unwrap_or_else(|| gap.to_owned());
+            let text = in_file(wanted);
+            if at == before + 1 && own == text {
                 continue;
             }
-            if at != before + 1 || own != quoted {
+            if at != before + 1 || own != in_file(quoted) {
                 return None;
             }
             changes.extend(self.reindented(index, wanted)?);
-            let token = self.code.file.token(at)?;
-            changes.push(Change {
-                span: token.span.start - quoted.len()..token.span.start,
-                text: wanted.to_owned(),
-            });
+            let end = self.code.file.token(at)?.span.start;
+            changes.push(Change { span: end - own.len()..end, text });
         }
         Some(())
     }

@@ -462,6 +462,22 @@ fn added_lines_and_a_new_indentation_follow_the_file_beside_wrapped_calls() {
             "    done();\n",
             "function f() {\n  if (a) {\n    done();\n  }\n}\n".to_owned(),
         ),
+        // The file has the indentation that the quote has in another place.
+        (
+            "javascript",
+            js,
+            quote,
+            "const m = build(a, b);\nif (m) {\n    send(m);\n}\ndone(m);\n",
+            js.replace("    send(m);", "    if (m) {\n        send(m);\n    }"),
+        ),
+        // A blank line is added.
+        (
+            "javascript",
+            js,
+            quote,
+            "const m = build(a, b);\n\nsend(m);\ndone(m);\n",
+            js.replace("    send(m);", "\n    send(m);"),
+        ),
     ] {
         assert_eq!(edited(language, file, quote, replace).as_deref(), Ok(expected.as_str()), "{replace}");
     }
