@@ -72,8 +72,8 @@ impl EntityStore {
 
     /// Limits a selection to the rows that a glob matches.
     ///
-    /// Errors: `FILE_NOT_FOUND` if the path is no glob, or the folder that it begins with has no row;
-    /// `BAD_PATTERN`, `STORE_UNAVAILABLE`.
+    /// Errors: `FILE_NOT_FOUND` if the path is no glob, or begins with a folder that has no row; `BAD_PATTERN`,
+    /// `STORE_UNAVAILABLE`.
     fn select_glob(&self, mut selector: EntitySelector, path: &str) -> Result<EntitySelector, Error> {
         if !SearchGlob::is_glob(path) {
             return Err(no_rows_at(path));
@@ -81,13 +81,13 @@ impl EntityStore {
         let plain = without_idle_dots(path);
         let glob = SearchGlob::parse(&plain, path)?;
         let fixed = plain.split('/').take_while(|name| !SearchGlob::is_glob(name));
-        selector.paths = PathSelection::Prefix(fixed.map(|name| format!("{name}/")).collect(), None);
-        if !self.has_any(&selector)? {
+        let folder: String = fixed.map(|name| format!("{name}/")).collect();
+        selector.paths = PathSelection::Prefix(folder.clone(), None);
+        // As with files, the top is a folder even if nothing is in it.
+        if !folder.is_empty() && !self.has_any(&selector)? {
             return Err(no_rows_at(path));
         }
-        if let PathSelection::Prefix(_, only) = &mut selector.paths {
-            *only = Some(Box::new(glob));
-        }
+        selector.paths = PathSelection::Prefix(folder, Some(Box::new(glob)));
         Ok(selector)
     }
 

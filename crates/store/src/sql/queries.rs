@@ -7,7 +7,7 @@ use super::begin::kind;
 use super::columns::{count, time, to_version};
 use super::database::Database;
 use super::error::DatabaseError;
-use crate::history::{EditFilter, EditMeta, Entry, FileChange};
+use crate::history::{EditFilter, EditId, EditMeta, Entry, FileChange};
 use lockgate_text::Version;
 use rusqlite::{Connection, OptionalExtension, Params, params};
 use std::time::SystemTime;
@@ -76,6 +76,16 @@ impl Database {
             let newest = newest.query_row([number.cast_signed()], |row| row.get(0)).optional()?;
             self.entry_with_number(reader, newest)
         })
+    }
+
+    /// True if this journal gave an edit this id, even if the edit was removed since.
+    pub fn has_given(&self, id: EditId) -> Result<bool, DatabaseError> {
+        // SQLite keeps the highest number, because numbers are never reused.
+        let given = "SELECT 1 FROM sqlite_sequence WHERE name = 'edits' AND seq >= ?";
+        if self.name() != id.journal() {
+            return Ok(false);
+        }
+        self.read(|reader| reader.prepare_cached(given)?.exists([id.number().cast_signed()]))
     }
 
     /// Returns the edit with this number, if it exists.

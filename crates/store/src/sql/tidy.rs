@@ -3,7 +3,7 @@
 //! The work is split into small portions, so that a concurrent writer waits for one portion at most.
 //!
 //! Invariant: an unsettled edit is never removed, nor a text that a remaining edit refers to or that
-//! such a text is packed against.
+//! such a text is packed against. The size limit never removes the newest edit, unless it is 0.
 
 use super::columns::now;
 use super::connection;
@@ -20,6 +20,20 @@ const PORTION: i64 = 256;
 const REMAINING: (u64, u64) = (7, 8);
 /// The share of the size limit for texts that were only read.
 const READ_SHARE: (u64, u64) = (1, 4);
+/// The share of a small size limit for edits, on top of the pages that an empty journal has.
+const SMALL_SHARE: u64 = 4;
+
+/// The edits that may be removed: settled, begun before this time, and with a number below this one.
+#[derive(Debug, Clone, Copy)]
+struct Removable {
+    before: i64,
+    below: i64,
+}
+
+impl Removable {
+    /// All settled edits.
+    const ALL: Removable = Removable { before: i64::MAX, below: i64::MAX };
+}
 
 impl Database {
     /// Does the same as [`Database::is_untidy`], but looks at the files only after enough was recorded.
@@ -47,11 +61,15 @@ impl Database {
         self.clear_due();
         let oldest = oldest_time(bounds);
         self.forget_before(oldest)?;
-        let size = size_limit(bounds);
+        // Before any edit is removed for its size, so that texts that were only read displace none.
+        self.forget_read(oldest, size_limit(bounds) / READ_SHARE.1 * READ_SHARE.0)?;
+        let (size, removable) = match bounds.size {
+            0 => (0, Removable::ALL),
+            _ => (self.pages_limit(bounds)?, self.all_but_newest()?),
+        };
         if self.used_bytes()? > size {
-            self.forget_down_to(size / REMAINING.1 * REMAINING.0)?;
+            self.forget_down_to(size / REMAINING.1 * REMAINING.0, removable)?;
         }
-        self.forget_read(oldest, size / READ_SHARE.1 * READ_SHARE.0)?;
         self.release_pages()?;
         self.checkpoint(log_limit(bounds))
     }
@@ -61,36 +79,48 @@ impl Database {
         let last = "SELECT number FROM edits WHERE at < ? AND settled = 1 ORDER BY number LIMIT 1";
         let mut forgotten = false;
         while self.read(|reader| reader.prepare_cached(last)?.exists([time]))? {
-            forgotten |= self.forget_oldest(PORTION, time)? > 0;
+            forgotten |= self.forget_oldest(PORTION, Removable { before: time, ..Removable::ALL })? > 0;
         }
         if forgotten { self.sweep() } else { Ok(()) }
     }
 
-    /// Removes the oldest edits until at most `size` bytes are in use.
-    fn forget_down_to(&self, size: u64) -> Result<(), DatabaseError> {
+    /// Removes the oldest of these edits until at most `size` bytes are in use. If that is not enough, removes all texts
+    /// that were only read.
+    fn forget_down_to(&self, size: u64, removable: Removable) -> Result<(), DatabaseError> {
         while self.used_bytes()? > size {
             let edits = self.read(|reader| one(reader, "SELECT count(*) FROM edits WHERE settled = 1"))?;
             // A sixteenth of them at a time, because each sweep scans all texts.
-            let portion = (edits / 16).max(1);
-            let mut remaining = portion;
-            while remaining > 0 && self.forget_oldest(remaining.min(PORTION), i64::MAX)? > 0 {
+            let mut remaining = (edits / 16).max(1);
+            let mut removed = 0;
+            while remaining > 0 {
+                match self.forget_oldest(remaining.min(PORTION), removable)? {
+                    0 => break,
+                    some => removed += some,
+                }
                 remaining -= PORTION;
             }
             self.sweep()?;
-            if edits == 0 {
+            if removed == 0 {
                 return self.forget_read(i64::MAX, 0);
             }
         }
         Ok(())
     }
 
+    /// All settled edits except the newest.
+    fn all_but_newest(&self) -> Result<Removable, DatabaseError> {
+        let newest = "SELECT coalesce(max(number), 0) FROM edits WHERE settled = 1";
+        Ok(Removable { below: self.read(|reader| one(reader, newest))?, ..Removable::ALL })
+    }
+
     /// Removes some of the oldest edits and returns their number.
-    fn forget_oldest(&self, most: i64, before: i64) -> Result<usize, DatabaseError> {
+    fn forget_oldest(&self, most: i64, removable: Removable) -> Result<usize, DatabaseError> {
         self.shorten_log()?;
         self.write(|transaction| {
-            let oldest = "SELECT number FROM edits WHERE settled = 1 AND at < ? ORDER BY number LIMIT ?";
+            let oldest = "SELECT number FROM edits WHERE settled = 1 AND at < ? AND number < ?
+                ORDER BY number LIMIT ?";
             let mut oldest = transaction.prepare_cached(oldest)?;
-            let numbers = oldest.query_map([before, most], |row| row.get(0))?;
+            let numbers = oldest.query_map([removable.before, removable.below, most], |row| row.get(0))?;
             let numbers = numbers.collect::<rusqlite::Result<Vec<i64>>>()?;
             for number in &numbers {
                 transaction.prepare_cached("DELETE FROM changes WHERE edit = ?")?.execute([number])?;
@@ -137,6 +167,16 @@ impl Database {
             })?;
         }
         Ok(())
+    }
+
+    /// The limit of the bytes in use. The pages of an empty journal alone exceed a small limit, so a share of it is for
+    /// edits in any case.
+    fn pages_limit(&self, bounds: RetentionLimits) -> Result<u64, DatabaseError> {
+        // Each table and index has a page, the schema has two, and one lists the pages for the vacuum.
+        let empty = "SELECT (count(*) + 3) * (SELECT page_size FROM pragma_page_size) FROM sqlite_schema
+            WHERE rootpage > 0";
+        let empty = self.read(|reader| one(reader, empty))?.cast_unsigned();
+        Ok(size_limit(bounds).max(empty.saturating_add(bounds.size / SMALL_SHARE)))
     }
 
     /// The number of bytes in use in the database.
@@ -254,13 +294,13 @@ fn texts_of_unsettled(reader: &Connection) -> rusqlite::Result<HashSet<i64>> {
 impl Database {
     /// Removes this many of the oldest edits, and their texts.
     pub fn forget_some(&self, most: usize) -> Result<(), DatabaseError> {
-        self.forget_oldest(super::columns::count(most), i64::MAX)?;
+        self.forget_oldest(super::columns::count(most), Removable::ALL)?;
         self.sweep()
     }
 
     /// Does the same, with other work between the selection of the unused texts and their removal.
     pub fn forget_some_during(&self, most: usize, work: impl FnOnce()) -> Result<(), DatabaseError> {
-        self.forget_oldest(super::columns::count(most), i64::MAX)?;
+        self.forget_oldest(super::columns::count(most), Removable::ALL)?;
         let unused = self.read(unused_texts)?;
         work();
         self.remove(&unused)

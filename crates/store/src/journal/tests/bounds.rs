@@ -1,7 +1,7 @@
 //! The bounds of the journal: in bytes on the disk, and in time.
 
 use super::{ALL, Fixture, shared_text};
-use crate::history::RetentionLimits;
+use crate::history::{EditId, RetentionLimits};
 use lockgate_text::Version;
 use proptest::prelude::*;
 use std::fs;
@@ -75,6 +75,53 @@ fn a_smaller_bound_shrinks_the_file() {
     let log = on_disk(&fixture.databases()[0]) - fixture.databases()[0].metadata().unwrap().len();
     assert!(fewer - log <= bound, "{fewer} with a log of {log}");
     assert!(!fixture.journal.entries(Some(&a), 9999).unwrap().is_empty());
+}
+
+/// Prunes the journal of the first root to this many bytes.
+fn tidy_to(fixture: &Fixture, size: u64) {
+    let bounds = RetentionLimits { size, ..ALL };
+    fixture.journal.journals[0].with_database(|database| database.tidy(bounds)).unwrap();
+}
+
+#[test]
+fn a_bound_below_an_empty_journal_leaves_the_newest_edits() {
+    let fixture = Fixture::new();
+    let a = fixture.place("a");
+    let edit = |number: usize, text: fn(usize) -> String| fixture.edit(&a, &text(number), &text(number + 1));
+    let mut edits: Vec<EditId> = (0..41).map(|number| edit(number, |number| format!("{number}\n"))).collect();
+    let left = || -> Vec<EditId> {
+        fixture.journal.entries(None, 99).unwrap().iter().rev().map(|entry| entry.id).collect()
+    };
+    tidy_to(&fixture, 100_000);
+    assert_eq!(left(), edits, "all fit");
+    edits.extend((0..41).map(|number| edit(number, text)));
+    for size in [100_000, 1000, 1] {
+        tidy_to(&fixture, size);
+        let several = left();
+        assert!((1..41).contains(&several.len()) && edits.ends_with(&several), "{size}: {}", several.len());
+    }
+    assert_eq!(left(), edits[81..]);
+    assert_eq!(fixture.text(&a, &text(40)), Some(text(40)), "it can be undone");
+    tidy_to(&fixture, 0);
+    assert_eq!(left(), [], "0 turns the journal off");
+    assert_eq!(fixture.text(&a, &text(40)), None);
+}
+
+#[test]
+fn texts_that_were_only_read_displace_no_edit() {
+    let fixture = Fixture::new();
+    let a = fixture.place("a");
+    (0..20).for_each(|number| drop(fixture.edit(&a, &text(number), &text(number + 1)).to_string()));
+    for number in 100..400 {
+        fixture.journal.keep(&a, shared_text(text(number).as_bytes()));
+        fixture.journal.worker.wait();
+    }
+    let left = || fixture.journal.entries(None, 99).unwrap().len();
+    tidy_to(&fixture, 1 << 20);
+    assert_eq!(left(), 20);
+    assert!(fixture.text(&a, &text(100)).is_none() && fixture.text(&a, &text(399)).is_some());
+    tidy_to(&fixture, 100_000);
+    assert!(left() < 20, "the control");
 }
 
 #[test]

@@ -230,6 +230,23 @@ fn rows_come_in_the_order_of_their_paths_within_reach() {
 }
 
 #[test]
+fn a_glob_matches_nothing_where_there_is_no_row() {
+    let fixture = Fixture::new();
+    let rows = fixture.acme();
+    let kind = EntityKind::from_name("unused").unwrap();
+    let filter = EntityFilter { kind: &kind, owner: EntityOwner::Global, ..workflows() };
+    for glob in ["*.txt", "**/*.txt", "./*.txt", "*/"] {
+        for selector in [rows.select(&filter, Some(glob)), rows.select_prefix(&filter, glob)] {
+            assert_eq!(rows.is_any(&selector.unwrap()), Ok(false), "{glob}");
+        }
+    }
+    for path in ["a.txt", "a/*.txt"] {
+        assert_eq!(rows.select(&filter, Some(path)).unwrap_err().code, Code::FileNotFound, "{path}");
+    }
+    assert_eq!(rows.select_prefix(&filter, "[a").unwrap_err().code, Code::BadPattern);
+}
+
+#[test]
 fn an_index_spares_most_of_the_reading() {
     let fixture = Fixture::new();
     let rows = fixture.acme();

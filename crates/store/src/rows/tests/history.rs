@@ -116,6 +116,67 @@ fn the_oldest_edits_are_forgotten_with_the_texts_that_nothing_needs() {
     assert!(rows.to_undo(&place).unwrap().is_some());
 }
 
+/// A text of 8192 characters that compresses to about half of that, different for each number.
+fn long_text(number: u64) -> String {
+    (0..128).map(|word| Version::hash(&(number << 8 | word).to_le_bytes()).hex()).collect()
+}
+
+fn tidy_to(fixture: &Fixture, tenant: &str, size: u64) {
+    let limits = RetentionLimits { size, age: Duration::from_secs(24 * 3600) };
+    fixture.database.tidy(&fixture.tenant(tenant), limits).unwrap();
+}
+
+#[test]
+fn texts_that_rows_hold_do_not_count_against_the_limit() {
+    let fixture = Fixture::new();
+    let rows = fixture.rows("o");
+    let place = rows.at(&fixture.workflow("a", None));
+    let others: Vec<_> =
+        (0..20).map(|number| rows.at(&fixture.workflow(&number.to_string(), None))).collect();
+    for (number, other) in (0..).zip(&others) {
+        rows.write(other, &long_text(number));
+    }
+    let edits: Vec<EditId> = ["1", "2", "3"].iter().map(|text| rows.write(&place, text)).collect();
+    let count = || others.iter().filter(|other| rows.latest(other).unwrap().is_some()).count();
+    // The live texts have about 80 KB, and those that only edits hold a few bytes.
+    tidy_to(&fixture, "o", 20_000);
+    assert_eq!((rows.entries(Some(&place), 9).unwrap().len(), count()), (3, 20));
+    assert_eq!(rows.to_undo(&place).unwrap().map(|entry| entry.id), edits.last().copied());
+    // The control: texts that rows no longer hold count.
+    for (number, other) in (100..).zip(&others) {
+        rows.write(other, &long_text(number));
+    }
+    tidy_to(&fixture, "o", 20_000);
+    assert!(rows.latest(&place).unwrap().is_none(), "the oldest are removed first");
+    assert!(rows.latest(&others[19]).unwrap().is_some());
+}
+
+#[test]
+fn as_many_of_the_newest_edits_stay_as_fit() {
+    let fixture = Fixture::new();
+    let rows = fixture.rows("o");
+    let place = rows.at(&fixture.workflow("a", None));
+    let edits: Vec<EditId> = (0..120).map(|number| rows.write(&place, &long_text(number))).collect();
+    let left = || -> Vec<EditId> {
+        rows.entries(Some(&place), 999).unwrap().iter().rev().map(|entry| entry.id).collect()
+    };
+    let before = |entry: &Entry| entry.changes[0].before.unwrap().hex();
+    tidy_to(&fixture, "o", 1 << 20);
+    assert_eq!(left(), edits, "the control: all fit");
+    // About 48 texts fit, and a sixteenth of the edits is removed at a time.
+    tidy_to(&fixture, "o", 200_000);
+    let fitting = left();
+    assert!((40..=50).contains(&fitting.len()), "{}", fitting.len());
+    assert!(edits.ends_with(&fitting));
+    // One text is more than this.
+    tidy_to(&fixture, "o", 1000);
+    assert_eq!(left(), edits[119..], "the newest stays");
+    let newest = rows.to_undo(&place).unwrap().unwrap();
+    assert!(rows.text(&place, &before(&newest)).unwrap().is_some());
+    tidy_to(&fixture, "o", 0);
+    assert_eq!(left(), []);
+}
+
 #[test]
 fn only_now_and_then_it_is_looked_whether_there_is_too_much() {
     let fixture = Fixture::new();

@@ -1,7 +1,7 @@
 //! Removes the oldest edits within a tenant's scope, and then the texts that are no longer needed.
 //!
 //! The edits of one organisation do not shorten the history of another, except for content that both
-//! can access.
+//! can access. A text that a row holds is no part of the history, so it does not count against its limit.
 //!
 //! Invariant: a text is kept while a row holds it or a remaining edit refers to it.
 
@@ -18,28 +18,53 @@ const PORTION: i64 = 256;
 const TIDY_LOCK: i64 = 1;
 
 impl EntityDatabase {
-    /// Removes the oldest edits until the rest are within these limits.
+    /// Removes the oldest edits until the rest are within these limits. The newest edit stays if its age is within the
+    /// limit, whatever its size; with a size limit of 0, no edit stays.
     pub(crate) fn tidy(&self, tenant: &Tenant, bounds: RetentionLimits) -> Result<(), EntityStoreError> {
         let age = i64::try_from(bounds.age.as_micros()).unwrap_or(i64::MAX);
-        let oldest = now().saturating_sub(age);
-        while self.forget_portion(tenant, oldest)? {}
-        let size = i64::try_from(bounds.size).unwrap_or(i64::MAX);
-        while self.size(tenant)? > size && self.forget_portion(tenant, i64::MAX)? {}
+        let oldest = if bounds.size == 0 { i64::MAX } else { now().saturating_sub(age) };
+        while self.forget_portion(tenant, oldest, PORTION)? {}
+        self.forget_down_to(tenant, i64::try_from(bounds.size).unwrap_or(i64::MAX))
+    }
+
+    /// Removes the oldest edits until the texts that only edits hold have at most `size` bytes, or one edit is left.
+    fn forget_down_to(&self, tenant: &Tenant, size: i64) -> Result<(), EntityStoreError> {
+        while self.size(tenant)? > size {
+            let (edits, newest) = self.count_and_newest(tenant)?;
+            // A sixteenth of them at a time, because each measurement reads all texts.
+            let mut remaining = (edits / 16).max(1);
+            let mut is_any_left = true;
+            while remaining > 0 && is_any_left {
+                is_any_left = self.forget_portion(tenant, newest, remaining.min(PORTION))?;
+                remaining -= PORTION;
+            }
+            if !is_any_left {
+                return Ok(());
+            }
+        }
         Ok(())
     }
 
-    /// Returns the total size of the tenant's texts in bytes.
+    /// Returns the total size in bytes of the tenant's texts that no row holds.
     fn size(&self, tenant: &Tenant) -> Result<i64, EntityStoreError> {
         let size = UnboundStatement::new("SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM texts");
-        let size = self.read(tenant, size.in_scope(tenant, "organization"))?;
-        size.first().map_or(Ok(0), |size| size.get(0))
+        let size = size.in_scope(tenant, "organization").push(&held_by_no_row());
+        self.read(tenant, size)?.first().map_or(Ok(0), |size| size.get(0))
     }
 
-    /// Removes a batch of the oldest edits from before `before`; returns true if there were any.
-    fn forget_portion(&self, tenant: &Tenant, before: i64) -> Result<bool, EntityStoreError> {
+    /// Returns the number of the tenant's edits, and the time of the newest.
+    fn count_and_newest(&self, tenant: &Tenant) -> Result<(i64, i64), EntityStoreError> {
+        let edits = UnboundStatement::new("SELECT count(*), coalesce(max(at), 0) FROM edits");
+        let edits = self.read(tenant, edits.in_scope(tenant, "organization"))?;
+        edits.first().map_or(Ok((0, 0)), |edits| Ok((edits.get(0)?, edits.get(1)?)))
+    }
+
+    /// Removes at most `most` of the oldest edits from before `before`, and those of the same moment as the last of them;
+    /// returns true if there were any.
+    fn forget_portion(&self, tenant: &Tenant, before: i64, most: i64) -> Result<bool, EntityStoreError> {
         let some = UnboundStatement::new("SELECT max(at) FROM (SELECT at FROM edits")
             .in_scope(tenant, "organization");
-        let some = some.push(" AND at < ").bind(before).push(" ORDER BY at LIMIT ").bind(PORTION);
+        let some = some.push(" AND at < ").bind(before).push(" ORDER BY at LIMIT ").bind(most);
         let last = self.read(tenant, some.push(") AS portion"))?;
         let last = last.first().map_or(Ok(None), |last| last.get::<Option<i64>>(0))?;
         let Some(last) = last else { return Ok(false) };
@@ -47,6 +72,14 @@ impl EntityDatabase {
         self.write(tenant, TIDY_LOCK, |session| session.execute(&forget).map(drop))?;
         Ok(true)
     }
+}
+
+/// The condition that a row of `texts` and one with the alias `c` belong to the same entity.
+const SAME_ENTITY: &str = "c.kind = texts.kind AND c.organization = texts.organization AND c.app = texts.app AND c.path = texts.path";
+
+/// Returns the condition that no row holds a text.
+fn held_by_no_row() -> String {
+    format!(" AND NOT EXISTS (SELECT 1 FROM entities c WHERE {SAME_ENTITY} AND c.stamp = texts.stamp)")
 }
 
 /// Removes the edits up to this time.
@@ -77,12 +110,12 @@ fn delete_unused_texts(tenant: &Tenant, last: i64) -> Statement {
         texts = texts.push(union).push("SELECT kind, organization, app, path, ").push(side);
         texts = forgotten_edits(texts.push(" FROM changes WHERE edit IN ("), tenant, last).push(")");
     }
-    let same = "c.kind = texts.kind AND c.organization = texts.organization AND c.app = texts.app AND c.path = texts.path";
     let is_referenced = "c.before = texts.stamp OR c.after = texts.stamp";
     texts
-        .push(&format!(") AND NOT EXISTS (SELECT 1 FROM entities c WHERE {same} AND c.stamp = texts.stamp)"))
+        .push(")")
+        .push(&held_by_no_row())
         .push(&format!(
-            " AND NOT EXISTS (SELECT 1 FROM changes c WHERE {same} AND ({is_referenced}) AND c.at > "
+            " AND NOT EXISTS (SELECT 1 FROM changes c WHERE {SAME_ENTITY} AND ({is_referenced}) AND c.at > "
         ))
         .bind(last)
         .push(")")
