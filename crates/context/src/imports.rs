@@ -5,10 +5,13 @@ use std::collections::HashMap;
 use super::use_context::{UseContext, receiver};
 use lockgate_syntax::TagRole;
 
+/// The maximum number of characters between the brace of a list of imports and an alias in the list.
+const MAX_LIST: usize = 4_000;
+
 /// The imports, by their names in the text.
 pub(super) struct Imports<'a> {
-    /// Modules, each with the last part of its own path.
-    modules: HashMap<&'a str, &'a str>,
+    /// Modules, each with the last part of its own path. Functions of one text may use a name for several.
+    modules: HashMap<&'a str, Vec<&'a str>>,
     /// Other imports, each with its original name.
     things: HashMap<&'a str, &'a str>,
     /// The source of each import, by its position in the text.
@@ -19,25 +22,41 @@ impl<'a> Imports<'a> {
     /// Collects the imports of a text.
     pub(super) fn new(use_context: &'a UseContext<'_>) -> Imports<'a> {
         let (mut modules, mut things) = (HashMap::new(), HashMap::new());
+        let mut add_module = |name: &'a str, module: &'a str| {
+            let known: &mut Vec<&str> = modules.entry(name).or_default();
+            if !known.contains(&module) {
+                known.push(module);
+            }
+        };
         let mut last: Option<(TagRole, &str)> = None;
         for (meaning, span) in use_context.places {
             let Some(name) = use_context.view.get(span.clone()) else { continue };
             let bare = if use_context.language == "go" { package(name) } else { name };
+            let listed = || listed_module(use_context.view, span.start);
+            if let (TagRole::Alias, "rust", Some(module)) = (meaning, use_context.language, listed()) {
+                things.insert(name, module);
+                last = None;
+                continue;
+            }
             last = match (meaning, last) {
                 (TagRole::Module, Some((TagRole::Alias, alias))) if use_context.language == "go" => {
-                    modules.insert(alias, bare);
+                    add_module(alias, bare);
                     None
                 }
                 (TagRole::Alias, Some((TagRole::Module, module))) => {
-                    modules.insert(name, module);
+                    add_module(name, module);
                     None
                 }
                 (TagRole::Alias, Some((TagRole::Import, thing))) => {
                     things.insert(name, thing);
                     None
                 }
+                (TagRole::Module, _) if is_script(use_context.language) => {
+                    add_module(name, script_module(use_context.view, span.end).unwrap_or(name));
+                    None
+                }
                 (TagRole::Module, _) => {
-                    modules.insert(bare, bare);
+                    add_module(bare, bare);
                     Some((TagRole::Module, bare))
                 }
                 (TagRole::Import, _) => {
@@ -56,9 +75,9 @@ impl<'a> Imports<'a> {
         self.things.get(name).copied().unwrap_or(name)
     }
 
-    /// Returns the module that a name stands for.
-    pub(super) fn module(&self, name: &str) -> Option<&str> {
-        self.modules.get(name).copied()
+    /// Returns the modules that a name stands for; none if it stands for something else.
+    pub(super) fn modules(&self, name: &str) -> &[&'a str] {
+        self.modules.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the original name of the import that a name stands for.
@@ -100,16 +119,59 @@ fn sources(use_context: &UseContext<'_>) -> HashMap<usize, String> {
     sources
 }
 
+fn is_script(language: &str) -> bool {
+    matches!(language, "javascript" | "typescript")
+}
+
+/// Returns the last part of the path of a module in a script, from the end of the module's local name; `None` if the path
+/// has no parts or is not a literal directly after it.
+fn script_module(view: &str, name_end: usize) -> Option<&str> {
+    let rest = view.get(name_end..)?.trim_start();
+    let path = match rest.strip_prefix("from") {
+        Some(path) => path,
+        None => {
+            let value = rest.strip_prefix('=')?.trim_start();
+            value.strip_prefix("require")?.trim_start().strip_prefix('(')?
+        }
+    };
+    let path = path.trim_start();
+    let quote = path.chars().next().filter(|quote| matches!(quote, '"' | '\'' | '`'))?;
+    let (path, _) = path.strip_prefix(quote)?.split_once(quote)?;
+    module_parts(path).pop()
+}
+
+/// Returns the module that is imported as `{self as alias}`, from the position of the alias; `None` for another import.
+fn listed_module(view: &str, alias: usize) -> Option<&str> {
+    let before = view.get(..alias)?.trim_end().strip_suffix("as")?.trim_end();
+    let mut at = before.strip_suffix("self")?.len();
+    let mut closed = 0_usize;
+    for character in view.get(..at)?.chars().rev().take(MAX_LIST) {
+        at -= character.len_utf8();
+        match character {
+            '}' => closed += 1,
+            '{' if closed == 0 => return receiver(view, at).1,
+            '{' => closed -= 1,
+            ';' => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
 /// Returns the parts of a module's path that name folders and files.
 fn module(path: &str) -> String {
-    let path = path.trim_matches(['"', '\'', '`']);
+    module_parts(path.trim_matches(['"', '\'', '`'])).join(".")
+}
+
+/// Returns the parts of a module's path that name folders and files, from the path without its quotes.
+fn module_parts(path: &str) -> Vec<&str> {
     let is_named = |part: &&str| !matches!(*part, "" | "." | "..") && !part.starts_with(['@', '~']);
     let mut parts: Vec<&str> = path.split('/').filter(is_named).collect();
     if let Some(last) = parts.pop() {
         let stem = last.split('.').next().unwrap_or(last);
         parts.extend((stem != "index").then_some(stem));
     }
-    parts.join(".")
+    parts
 }
 
 /// Returns the name of the Go package at this path.
@@ -142,6 +204,38 @@ mod tests {
             ("'./a.test.ts'", "a"),
         ] {
             assert_eq!(module(path), parts);
+        }
+    }
+
+    #[test]
+    fn a_module_of_a_script_is_named_by_its_source() {
+        for (after, module) in [
+            (" from './util'", Some("util")),
+            (" from \"../lib/util.js\";", Some("util")),
+            ("\n  from 'node:util'", Some("node:util")),
+            (" = require('./lib/index')", Some("lib")),
+            (" = require( `fs` )", Some("fs")),
+            (" = require('.')", None),
+            (" = require(path)", None),
+            (" = require", None),
+            (" from 'a", None),
+        ] {
+            let text = format!("u{after}");
+            assert_eq!(script_module(&text, 1), module, "{after}");
+        }
+    }
+
+    #[test]
+    fn a_module_of_a_list_is_named_by_the_path_before_the_list() {
+        for (before, module) in [
+            ("use crate::util::{self as ", Some("util")),
+            ("use crate::util::{a, b::{c, d}, self  as ", Some("util")),
+            ("use a::{b, c::{self as ", Some("c")),
+            ("use a::b as ", None),
+            ("use crate::util; self as ", None),
+            ("self as ", None),
+        ] {
+            assert_eq!(listed_module(before, before.len()), module, "{before}");
         }
     }
 

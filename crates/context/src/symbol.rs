@@ -101,7 +101,7 @@ fn in_module<'i>(index: &'i Index, name: &str) -> Vec<IndexedSymbol<'i>> {
 }
 
 /// Returns at most `most` symbols of other files that a file uses by name, imported and nearest ones
-/// first. Names with more than `of_one` definitions are skipped.
+/// first. Names with more than `of_one` definitions are skipped, and so are languages whose names the file cannot use.
 pub(super) fn used<'i>(
     index: &'i Index,
     near_path: &str,
@@ -116,7 +116,8 @@ pub(super) fn used<'i>(
             wanted.entry(number).or_default().0 |= key.starts_with('+');
         }
     }
-    for (path, file) in &index.files {
+    let own_family = family(tags.language);
+    for (path, file) in index.files.iter().filter(|(_, file)| family(file.language) == own_family) {
         for definition in file.definitions.iter().filter(|it| it.around.is_none() && is_shared(it.kind)) {
             if let Some((_, found)) = wanted.get_mut(&definition.name) {
                 found.push(IndexedSymbol { path, file, definition });
@@ -170,6 +171,7 @@ pub(super) fn mentions<'i>(index: &'i Index, name: &str) -> Vec<SymbolUse<'i>> {
     let keys = [last.to_owned(), format!(".{last}"), name.replace("::", ".")];
     let mut keys: Vec<u32> = keys.iter().filter_map(|key| index.names.number(key)).collect();
     keys.extend(index.names.with_prefix(&format!("+{last}<")).map(|(key, _)| key));
+    keys.extend(library_keys(index, name.strip_suffix(last).unwrap_or_default(), last));
     let lines = |file: &IndexedFile| {
         let mut lines: Vec<u32> = keys.iter().flat_map(|key| file.lines(*key)).collect();
         lines.sort_unstable();
@@ -180,6 +182,18 @@ pub(super) fn mentions<'i>(index: &'i Index, name: &str) -> Vec<SymbolUse<'i>> {
         lines(file).into_iter().map(move |line| SymbolUse { path, file, line })
     };
     index.files.iter().flat_map(used).collect()
+}
+
+/// Returns the keys of a name as a member of a library with the name before it, as in `React.` for `react` and `fs.` for
+/// `node:fs`.
+fn library_keys(index: &Index, before: &str, last: &str) -> Vec<u32> {
+    let owner = before.trim_end_matches(['.', ':', '#']).rsplit(['.', ':', '#']).next().unwrap_or_default();
+    let end = format!(".{last}");
+    let is_library = |key: &str| {
+        let library = key.strip_suffix(&end).and_then(|module| module.rsplit(':').next());
+        library.is_some_and(|library| !library.is_empty() && library.eq_ignore_ascii_case(owner))
+    };
+    index.names.with_suffix(&end).filter(|(_, key)| is_library(key)).map(|(key, _)| key).collect()
 }
 
 /// Returns the indexed names that are most similar to an unknown one.

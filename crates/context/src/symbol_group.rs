@@ -15,6 +15,9 @@ use lockgate_text::SymbolKind;
 /// name counts.
 const MAX_MODULES: usize = 100;
 
+/// The maximum number of definitions between a method and the variable of its object.
+const MAX_METHODS: usize = 1_000;
+
 /// The visibility of a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SymbolVisibility {
@@ -93,7 +96,8 @@ impl<'i> SymbolGroup<'i> {
                 SymbolVisibility::Free => {
                     subjects.importable.insert(symbol.path);
                     subjects.folders.insert(folder(symbol.path));
-                    modules.extend(owners(index, symbol.path).into_iter().chain(parent));
+                    let object = object(symbol).map(|object| index.names.text(object.name));
+                    modules.extend(owners(index, symbol.path).into_iter().chain(parent).chain(object));
                 }
                 SymbolVisibility::Member => {
                     let family = family(symbol.file.language);
@@ -151,6 +155,21 @@ impl<'i> SymbolGroup<'i> {
             LanguageFamily::Java | LanguageFamily::C | LanguageFamily::Other => true,
         }
     }
+}
+
+/// Returns the variable of a script whose value has the lines of a function, as in `const A = { method() {} }`.
+fn object<'i>(function: &IndexedSymbol<'i>) -> Option<&'i Definition> {
+    let Definition { kind, around, location, .. } = *function.definition;
+    if family(function.file.language) != LanguageFamily::Script || !kind.is_executable() || around.is_some() {
+        return None;
+    }
+    let is_around = |it: &&Definition| {
+        let is_variable = matches!(it.kind, SymbolKind::Variable | SymbolKind::Constant);
+        is_variable && it.location.first <= location.first && location.last <= it.location.last
+    };
+    let definitions = &function.file.definitions;
+    let before = definitions.partition_point(|it| it.location.line <= location.line);
+    definitions.get(..before)?.iter().rev().take(MAX_METHODS).find(is_around)
 }
 
 fn folder(path: &str) -> &str {

@@ -46,7 +46,7 @@ pub(super) fn uses(use_context: &UseContext<'_>) -> Uses {
             TagRole::Name | TagRole::Type => vec![imports.true_name(name).to_owned()],
             TagRole::Key => vec![name.to_owned(), format!(".{name}")],
             TagRole::Member => use_context.member(&imports, span, name),
-            TagRole::Path => path(use_context, span, name),
+            TagRole::Path => path(use_context, &imports, span, name),
             TagRole::Import => vec![format!("+{name}<{}", imports.source(span.start))],
             TagRole::Reexport => {
                 let module = imports.source(span.start).rsplit('.').next().unwrap_or_default();
@@ -94,8 +94,9 @@ impl UseContext<'_> {
             let owner = (self.owner)(span.start).filter(|owner| (self.has)(owner, name));
             return vec![owner.map_or(member, |owner| format!("{owner}.{name}"))];
         }
-        if let Some(module) = imports.module(of) {
-            return vec![format!("{module}.{name}")];
+        let modules = imports.modules(of);
+        if !modules.is_empty() {
+            return modules.iter().map(|module| format!("{module}.{name}")).collect();
         }
         let is_type =
             of.starts_with(char::is_uppercase) && (of.len() == 1 || of.contains(char::is_lowercase));
@@ -133,14 +134,14 @@ fn quoted(text: &str) -> Vec<String> {
 }
 
 /// Returns the keys of the target of a `::` path.
-fn path(use_context: &UseContext<'_>, span: &Range<usize>, name: &str) -> Vec<String> {
+fn path(use_context: &UseContext<'_>, imports: &Imports<'_>, span: &Range<usize>, name: &str) -> Vec<String> {
     match receiver(use_context.view, span.start).1 {
         // A full path needs no import.
         Some("crate" | "self" | "super") => vec![format!("+{name}<")],
         Some("Self") => {
             (use_context.owner)(span.start).map(|owner| format!("{owner}.{name}")).into_iter().collect()
         }
-        Some(owner) => vec![format!("{owner}.{name}")],
+        Some(owner) => vec![format!("{}.{name}", imports.true_name(owner))],
         None => vec![format!(".{name}")],
     }
 }

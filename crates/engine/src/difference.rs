@@ -3,9 +3,6 @@
 use lockgate_error::Error;
 use lockgate_text::{Buffer, LineMap, diff};
 
-/// The most bytes of a diff in an error; an answer shows as much as fits.
-const MAX_DIFF: usize = 6_000;
-
 /// Maps the lines of one text to those of another.
 ///
 /// Errors: `INTERNAL`, should no plan lead from one to the other.
@@ -14,14 +11,15 @@ pub(super) fn line_map(from: &Buffer, to: &Buffer) -> Result<LineMap, Error> {
     Ok(plan.line_map(from, to))
 }
 
-/// Returns the diff that removes the file at this path.
+/// Returns the whole diff that removes the file at this path.
 pub(super) fn removal(path: &str, before: &Buffer) -> String {
     let after = Buffer::default();
-    diff::removal(path, before, &after).render(MAX_DIFF).0
+    diff::removal(path, before, &after).render(usize::MAX).0
 }
 
-/// Returns the diff between two versions of the file at this path.
+/// Returns the whole diff between two versions of the file at this path. An answer shows as many of its hunks as fit, and
+/// says how many there are.
 pub(super) fn difference(path: &str, from: Option<&Buffer>, to: &Buffer) -> String {
     let map = from.map(|from| line_map(from, to)).transpose().ok().flatten().unwrap_or_default();
-    diff::unified_with_map(path, from, to, &map).render(MAX_DIFF).0
+    diff::unified_with_map(path, from, to, &map).render(usize::MAX).0
 }

@@ -1,8 +1,11 @@
-//! Suggests an existing file for a path that leads to none, and names the roots for a path outside of them.
+//! Suggests an existing file for a path that leads to none, and names the roots for a path outside of them. Tells which
+//! file a link leads to.
 
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::services::Services;
+use super::workspace::Workspace;
 use lockgate_edit::Edit;
 use lockgate_edit::request::{Request, Target};
 use lockgate_error::{Code, Error, NextCall};
@@ -18,7 +21,26 @@ const LONG_NAME: usize = 4;
 /// The maximum number of files that a hint names.
 const MAX_NAMED: usize = 4;
 
+impl Workspace {
+    /// Returns the file that the last name of a path leads to, if that name is a symlink to a file; `None` also for a path
+    /// that may not be read.
+    pub async fn link_target(&self, path: String) -> Option<String> {
+        let target = move |services: &Services| Ok(services.link_target(&path));
+        self.services.off_reactor(target).await.ok().flatten()
+    }
+}
+
 impl Services {
+    fn link_target(&self, path: &str) -> Option<String> {
+        let (files, named) = (&self.store.files, Path::new(path));
+        let file = files.admit_to_read(path).ok()?;
+        let target = file.resolved()?;
+        let parent = named.parent()?.to_str().filter(|parent| !parent.is_empty()).unwrap_or(".");
+        let folder = files.find_folder(parent).ok()?;
+        let unlinked = files.root_path(&folder).ok()?.join(folder.in_root()).join(named.file_name()?);
+        (files.root_path(&file).ok()?.join(file.in_root()) != unlinked).then(|| target.to_owned())
+    }
+
     /// Adds the path that was probably meant to an error about one of these requests.
     pub(super) fn with_nearest_path_of(&self, requests: &[Request], error: Error) -> Error {
         let entry = error.entry_index().unwrap_or(0);
@@ -39,8 +61,13 @@ impl Services {
         }
         if is_unquoted || self.is_edited(requests, path) {
             error.next = None;
+            return error;
         }
-        error
+        // A file outside may have the quote as well: `/etc/hosts` is not the `hosts` of a root.
+        let named = request.and_then(|request| request.target.file()).unwrap_or_default();
+        let is_meant = error.code != Code::PathOutsideRoot
+            || is_below_folder_of(named, path, &self.store.files.root_paths());
+        if is_meant { error } else { path_in_hint(error) }
     }
 
     /// Names the path that was probably meant in an error about the target of a call for the history. No call is
@@ -172,6 +199,13 @@ fn path_in_hint(mut error: Error) -> Error {
     error
 }
 
+/// Returns true if a path ends in the name of a root's folder and then the path of a file in it, as in
+/// `/elsewhere/project/src/a.py` for `src/a.py`. Nothing is looked up: the answer must not tell what exists outside.
+fn is_below_folder_of(path: &str, file: &str, roots: &[PathBuf]) -> bool {
+    let names = roots.iter().filter_map(|root| root.file_name());
+    names.map(|name| Path::new(name).join(file)).any(|end| Path::new(path).ends_with(end))
+}
+
 /// Returns the only one of some paths.
 fn only(paths: Vec<String>) -> Option<String> {
     <[String; 1]>::try_from(paths).ok().map(|[path]| path)
@@ -207,6 +241,9 @@ fn split(path: &str) -> (&str, &str) {
 mod tests {
     use super::*;
     use crate::tests::Fixture;
+    use lockgate_checks::Watch;
+    use lockgate_edit::request::BlockFields;
+    use lockgate_edit::{Occurrences, OnDuplicate};
     use std::process::Command;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -264,6 +301,70 @@ mod tests {
         assert_eq!(error.next, None);
         let hint = error.next_step();
         assert!(hint.ends_with("/root; did you mean `x/only.txt`?"), "{hint}");
+    }
+
+    #[tokio::test]
+    async fn an_edit_of_a_file_outside_is_proposed_only_below_the_name_of_the_root() {
+        let fixture = Fixture::new(&[("hosts", "127.0.0.1 a\n")]);
+        fixture.write("x/only.txt", "one\n");
+        let edit = |path: &str| {
+            let fields = BlockFields {
+                search: "one".to_owned(),
+                replace: "two".to_owned(),
+                occurrences: Occurrences::Block,
+                tolerance: None,
+                start_line: None,
+                end_line: None,
+                within: None,
+                on_duplicate: OnDuplicate::Reject,
+            };
+            Request::new(Target::File(path.to_owned()), fields.into_edit().unwrap())
+        };
+        for (path, file, is_proposed) in [
+            ("/etc/hosts", "hosts", false),
+            ("/elsewhere/hosts", "hosts", false),
+            ("../hosts", "hosts", false),
+            ("/elsewhere/x/only.txt", "x/only.txt", false),
+            ("/elsewhere/root/hosts", "hosts", true),
+            ("/elsewhere/root/x/only.txt", "x/only.txt", true),
+            ("/elsewhere/root/y/only.txt", "x/only.txt", false),
+            ("/elsewhere/myroot/hosts", "hosts", false),
+        ] {
+            let error = fixture.services.edit(edit(path), Watch::idle()).await.unwrap_err();
+            assert_eq!(error.code, Code::PathOutsideRoot, "{path}");
+            let next = is_proposed.then(|| NextCall::Path { path: file.to_owned() });
+            assert_eq!(error.next.as_deref(), next.as_ref(), "{path}");
+            let is_named = error.next_step().ends_with(&format!("; did you mean `{file}`?"));
+            assert_eq!(is_named, !is_proposed, "{path}: {}", error.next_step());
+        }
+    }
+
+    #[test]
+    fn only_a_link_itself_has_a_target() {
+        let fixture = Fixture::new(&[("a.txt", "")]);
+        fixture.write("sub/b.txt", "");
+        let link = |target: &str, name: &str| {
+            std::os::unix::fs::symlink(target, fixture.root().join(name)).unwrap();
+        };
+        link("a.txt", "to_file");
+        link("sub", "to_folder");
+        link("../a.txt", "sub/a.txt");
+        let absolute = fixture.root().join("to_file").display().to_string();
+        for (path, target) in [
+            ("to_file", Some("a.txt")),
+            ("./to_file", Some("a.txt")),
+            ("sub/../to_file", Some("a.txt")),
+            ("sub/a.txt", Some("a.txt")),
+            ("to_folder/a.txt", Some("a.txt")),
+            (absolute.as_str(), Some("a.txt")),
+            ("a.txt", None),
+            ("to_folder/b.txt", None),
+            ("to_folder", None),
+            ("none.txt", None),
+            ("/etc/hosts", None),
+        ] {
+            assert_eq!(fixture.services.link_target(path).as_deref(), target, "{path}");
+        }
     }
 
     #[test]

@@ -53,6 +53,13 @@ pub fn chunks(path: &str, before: &[u8], chunks: &[Chunk]) -> Located {
     }
 }
 
+/// Returns the bytes of a file after the chunks of a patch.
+///
+/// Errors: those of [`update`], and those of making its changes, such as `NO_MATCH` and `RANGE_OVERLAP`.
+pub fn updated_bytes(path: &str, before: &[u8], chunks: &[Chunk]) -> Result<Vec<u8>, Error> {
+    bytes_after(path, before, &update(before, chunks)?)
+}
+
 /// Returns the edit that applies the chunks of a patch to a file. Its parts have the index of their chunk.
 ///
 /// Errors: `NOT_TEXT`; `NO_MATCH` for a header that is not a line of the file; `NO_MATCH` and `AMBIGUOUS_MATCH` for a
@@ -154,17 +161,21 @@ fn blank_edit(places: &[usize], count: usize, new_content: String) -> Result<Edi
 }
 
 fn make(path: &str, before: &[u8], edit: &Edit) -> Located {
-    let Ok(buffer) = Buffer::read(before.to_vec(), Hints::default()) else { return Located::Unknown };
+    match bytes_after(path, before, edit) {
+        Ok(after) if after == before => Located::Same,
+        Ok(after) => Located::Found(after),
+        Err(error) => rejected(error),
+    }
+}
+
+/// Returns the bytes of a file after an edit.
+fn bytes_after(path: &str, before: &[u8], edit: &Edit) -> Result<Vec<u8>, Error> {
+    let buffer = Buffer::read(before.to_vec(), Hints::default())?;
     let language = language_of(path, buffer.view().lines().next()).map(|language| language.name.as_str());
     let context =
         PlanContext { noun: EntityKind::FILE, path, language, syntax: &grammar::Grammars, limits: LIMITS };
-    let planned = edit::plan(edit, &buffer, context);
-    let after = planned.and_then(|planned| buffer.apply(&planned.plan));
-    match after {
-        Ok(after) if after.bytes() == before => Located::Same,
-        Ok(after) => Located::Found(after.bytes().to_vec()),
-        Err(error) => rejected(error),
-    }
+    let planned = edit::plan(edit, &buffer, context)?;
+    Ok(buffer.apply(&planned.plan)?.bytes().to_vec())
 }
 
 /// Returns the result for an edit that cannot be made.

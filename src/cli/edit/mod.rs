@@ -103,10 +103,11 @@ fn apply(
     {
         Ok(ToolRequest::Edit(call)) => {
             let EditCall { request, options } = *call;
+            let entity = request.target.entity().cloned();
             let edited = work(place.open(trust_override), |workspace, watch| async move {
                 with_spinner(watch, async |watch| workspace.edit(request, watch).await).await
             });
-            (CommandOutcome::Single(Box::new(edited)), ResponseOptions { path, offers, ..options })
+            (CommandOutcome::Single(Box::new(edited)), ResponseOptions { path, entity, offers, ..options })
         }
         Ok(ToolRequest::Batch(all)) => {
             let BatchCall { requests, paths, options } = *all;

@@ -4,7 +4,7 @@ use lockgate_edit::Edit;
 use lockgate_edit::request::{Author, Expect, FilePermissions, Mode, Request, Target};
 use lockgate_engine::{TrustOverride, Workspace};
 use lockgate_error::{Code, Error};
-use lockgate_hosts::locate::{self, Located};
+use lockgate_hosts::locate;
 use lockgate_hosts::patch::{FilePatch, Patch, PatchChange};
 use lockgate_mcp::answer::ResponseOptions;
 use lockgate_text::Version;
@@ -40,14 +40,17 @@ pub(super) fn apply(
 
 /// Returns the edits that one part of a patch stands for. `entry` is the index of the first in the batch.
 ///
-/// Errors: those of reading the file and of [`locate::update`], and `NO_MATCH` or `AMBIGUOUS_MATCH` for lines of a moved
-/// file.
+/// Errors: those of reading the file and of [`locate::update`]; `NOT_A_FILE` for a link to be deleted or moved; those of
+/// [`locate::updated_bytes`] for a moved file.
 async fn changes(workspace: &Workspace, file: &FilePatch, entry: usize) -> Result<Vec<Request>, Error> {
     let path = file.path.clone();
     let target = Target::File(path.clone());
     let (chunks, move_to) = match &file.change {
         PatchChange::Add(text) => return Ok(vec![Request::new(target, Edit::Content(text.clone()))]),
-        PatchChange::Delete => return Ok(vec![Request::new(target, Edit::Remove)]),
+        PatchChange::Delete => {
+            check_no_link(workspace, &path, "deleted").await?;
+            return Ok(vec![Request::new(target, Edit::Remove)]);
+        }
         PatchChange::Update { chunks, move_to } => (chunks, move_to),
     };
     let file = workspace.host_file(path.clone()).await?;
@@ -66,19 +69,22 @@ async fn changes(workspace: &Workspace, file: &FilePatch, entry: usize) -> Resul
             Ok(vec![Request { expect, ..Request::new(target, edit) }])
         }
         Some(to) => {
-            let after = match locate::chunks(&path, &before, chunks) {
-                Located::Found(after) => after,
-                Located::Same => before,
-                Located::Rejected(error) => return Err(*error),
-                Located::Unknown => {
-                    let message = format!("{path} is not a text that a patch can change");
-                    return Err(Error::new(Code::NotText, message));
-                }
-            };
+            check_no_link(workspace, &path, "moved").await?;
+            let after = locate::updated_bytes(&path, &before, chunks)?;
             let removal = Request { expect, ..Request::new(target, Edit::Remove) };
             let permissions = file.mode.map_or(FilePermissions::Usual, FilePermissions::Bits);
             let creation = Request::new(Target::File(to.clone()), Edit::Restore(after));
             Ok(vec![removal, Request { permissions, ..creation }])
         }
     }
+}
+
+/// Fails for a symlink: its target would be removed instead, and the link would lead nowhere.
+///
+/// Errors: `NOT_A_FILE`.
+async fn check_no_link(workspace: &Workspace, path: &str, verb: &str) -> Result<(), Error> {
+    let Some(target) = workspace.link_target(path.to_owned()).await else { return Ok(()) };
+    let message = format!("{path} is a symlink to {target}, and a symlink cannot be {verb}");
+    let hint = format!("name the file itself, `{target}`, or ask a person to remove the link");
+    Err(Error::new(Code::NotAFile, message).naming_target(path).hint(hint))
 }

@@ -173,6 +173,66 @@ fn the_log_shows_as_much_as_it_is_asked_for() {
     assert!(removed.contains("\n--- a/c.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-made\n"), "{removed}");
 }
 
+#[test]
+fn an_edit_is_shown_with_all_files_and_whole_diffs() {
+    let (user, root) = history();
+    let run = |arguments: &[&str], input: &str| {
+        let outcome = run_for(user.path(), arguments, root.path(), input);
+        assert_eq!(outcome.exit, 0, "{arguments:?}: {}", outcome.stderr);
+        outcome.stdout
+    };
+    let diffs = |shown: &str| -> Vec<String> {
+        let shown: serde_json::Value = serde_json::from_str(shown).unwrap();
+        let files = shown["files"].as_array().unwrap();
+        files.iter().map(|file| file["diff"].as_str().unwrap().to_owned()).collect()
+    };
+    let lines: Vec<String> = (0..2_000).map(|number| format!("line {number}\n")).collect();
+    run(&["edit", "--path", "long.txt", "--content-from", "-"], &lines.concat());
+    for command in [&["show"][..], &["log", "-p", "-n", "1"]] {
+        assert!(run(command, "").contains("\n+line 1999\n"), "{command:?}");
+    }
+    assert!(diffs(&run(&["show", "--json"], ""))[0].ends_with("\n+line 1999\n"));
+    let changed = (0..2_000).map(|at| lines[at].replace("line", if at % 20 == 0 { "row" } else { "line" }));
+    let changed: String = changed.collect();
+    run(&["edit", "--path", "long.txt", "--content-from", "-"], &changed);
+    assert_eq!(run(&["show"], "").matches("\n@@ ").count(), 100);
+    assert_eq!(diffs(&run(&["show", "--json"], ""))[0].matches("\n@@ ").count(), 100);
+    let added = |number: usize| format!("*** Add File: many/{number}.txt\n+{number}\n");
+    let patch: String = (0..25).map(added).collect();
+    run(&["edit", "--patch", "-"], &format!("*** Begin Patch\n{patch}*** End Patch\n"));
+    let shown = run(&["show"], "");
+    assert!(shown.contains("\n+24\n") && !shown.contains("more files"), "{shown}");
+    assert_eq!(diffs(&run(&["show", "--json"], "")).len(), 25);
+    let list: serde_json::Value = serde_json::from_str(&run(&["log", "--json"], "")).unwrap();
+    let newest = &list["edits"][0];
+    assert_eq!(
+        (newest["files"].as_array().unwrap().len(), &newest["more_files"]),
+        (20, &5.into()),
+        "the control"
+    );
+}
+
+#[test]
+fn a_conflict_counts_the_hunks_that_it_does_not_show() {
+    let (user, root) = history();
+    let lines = |word: &str| -> String {
+        (0..2_000).map(|at| format!("{} {at}\n", if at % 10 == 0 { word } else { "line" })).collect()
+    };
+    let edit = |text: &str, more: &[&str]| {
+        let arguments = [&["edit", "--path", "long.txt", "--content-from", "-", "--json"], more].concat();
+        let outcome = run_for(user.path(), &arguments, root.path(), text);
+        serde_json::from_str::<serde_json::Value>(&outcome.stdout).unwrap()
+    };
+    let first = edit(&lines("one"), &[]);
+    edit(&lines("two"), &[]);
+    let refused = edit("x\n", &["--expected-version", first["version"].as_str().unwrap()]);
+    assert_eq!(refused["code"], "EDIT_CONFLICT", "{refused:#}");
+    let shown = refused["since"]["diff"].as_str().unwrap().matches("\n@@ ").count();
+    let note = format!("the diff is cut: {shown} of 200 hunks are shown");
+    assert!(refused["notes"].to_string().contains(&note), "{refused:#}");
+    assert!(refused.to_string().len() <= 8192, "{}", refused.to_string().len());
+}
+
 /// The edits and the texts that remain in a journal of this limit, after an edit of a file in `sub`.
 fn kept_in_journal(at_top: &str, in_sub: &str) -> (usize, bool) {
     let (user, root) = history();

@@ -97,6 +97,63 @@ fn the_file_that_a_patch_does_not_fit_is_named() {
 }
 
 #[test]
+fn two_chunks_for_one_line_overlap_whether_the_file_moves_or_not() {
+    let twice = "@@\n-b\n+B\n@@\n-b\n+C\n";
+    for (moved, chunks, exit, code) in [
+        ("", twice, 2, "RANGE_OVERLAP"),
+        ("*** Move to: n.txt\n", twice, 2, "RANGE_OVERLAP"),
+        ("*** Move to: n.txt\n", "@@\n-b\n+B\n@@\n-c\n+C\n", 0, ""),
+    ] {
+        let project = Project::new();
+        project.write("m.txt", "a\nb\nc\n");
+        let patch = format!("*** Begin Patch\n*** Update File: m.txt\n{moved}{chunks}*** End Patch\n");
+        let outcome = project.call(&["edit", "--patch", "-"], &patch);
+        assert_eq!(outcome.exit, exit, "{patch}: {outcome:?}");
+        assert!(
+            outcome.stderr.contains(code) && outcome.stderr.contains("m.txt") == (exit != 0),
+            "{outcome:?}"
+        );
+        assert_eq!(project.at("m.txt").exists(), exit != 0, "{patch}");
+    }
+}
+
+#[test]
+fn a_link_is_neither_deleted_nor_moved() {
+    let sections = |name: &str| {
+        [
+            format!("*** Delete File: {name}\n"),
+            format!("*** Update File: {name}\n*** Move to: n.txt\n@@\n-one\n+two\n"),
+        ]
+    };
+    let project = Project::new();
+    project.write("real.txt", "one\n");
+    fs::create_dir(project.at("sub")).unwrap();
+    std::os::unix::fs::symlink("real.txt", project.at("link.txt")).unwrap();
+    std::os::unix::fs::symlink("sub", project.at("folder")).unwrap();
+    let apply = |section: &str| {
+        project.call(&["edit", "--patch", "-"], &format!("*** Begin Patch\n{section}*** End Patch\n"))
+    };
+    for section in sections("link.txt") {
+        let outcome = apply(&section);
+        assert_eq!(outcome.exit, 3, "{section}: {outcome:?}");
+        let said = &outcome.stderr;
+        assert!(
+            said.contains("NOT_A_FILE: ") && said.contains("link.txt is a symlink to real.txt"),
+            "{said}"
+        );
+        assert_eq!((project.text("link.txt").as_str(), project.at("n.txt").exists()), ("one\n", false));
+    }
+    // The controls: a file behind a link to its folder, and lines of a file behind a link.
+    for section in sections("folder/a.txt") {
+        project.write("sub/a.txt", "one\n");
+        let outcome = apply(&section);
+        assert_eq!((outcome.exit, project.at("sub/a.txt").exists()), (0, false), "{section}: {outcome:?}");
+    }
+    let outcome = apply("*** Update File: link.txt\n@@\n-one\n+two\n");
+    assert_eq!((outcome.exit, project.text("real.txt").as_str()), (0, "two\n"), "{outcome:?}");
+}
+
+#[test]
 fn a_file_that_does_not_exist_is_named_once() {
     let patch = "*** Begin Patch\n*** Update File: none.txt\n@@\n-a\n+b\n*** End Patch\n";
     let outcome = Project::new().call(&["edit", "--patch", "-"], patch);

@@ -110,6 +110,28 @@ fn a_name_that_nothing_has_is_answered_with_those_like_it() {
     // A name that is only used is shown where it is used.
     let outside = World::new(&[("a.py", "from flask import Flask\napp = Flask()\n")]).symbol("Flask");
     assert_eq!(used(&outside.references), ["a.py:1", "a.py:2"]);
+    let scripts = World::new(&[
+        ("a.ts", "import * as React from 'react';\nReact.useState(1);\n"),
+        ("b.js", "const fs = require('node:fs');\nfs.readFile('x');\nother.readFile;\n"),
+    ]);
+    assert_eq!(used(&scripts.symbol("React.useState").references), ["a.ts:2"]);
+    assert_eq!(used(&scripts.symbol("fs.readFile").references), ["b.js:2", "b.js:3"]);
+    assert_eq!(used(&scripts.symbol("Preact.useState").references), Vec::<String>::new(), "the control");
+}
+
+#[test]
+fn a_file_uses_only_names_that_its_language_can_use() {
+    let world = World::new(&[
+        ("a.py", "from m import count\ntotal = count + value\nprint(total)\n"),
+        ("m.py", "count = 1\nvalue = 2\n"),
+        ("lib.go", "package lib\n\nfunc value() {}\n\nvar count = 1\n"),
+        ("b.rs", "pub fn print() {}\n"),
+        ("c.ts", "import { area } from './d';\narea();\n"),
+        ("d.js", "export function area() {}\n"),
+    ]);
+    let uses = |path| at(&world.ask(ContextQuery { near: Some(path), ..NOTHING }).uses);
+    assert_eq!(uses("a.py"), ["m.py:1 count", "m.py:2 value"]);
+    assert_eq!(uses("c.ts"), ["d.js:1 area"]);
 }
 
 #[test]

@@ -55,6 +55,50 @@ const CASES: &[Case] = &[
         "go",
         &["b.js:1", "b.js:3", "b.js:4", "c.js:1", "c.js:2", "c.js:3"],
     ),
+    // The methods of an object belong to its variable.
+    (
+        &[
+            ("a.js", "const A = {\n  foo() { return 1 },\n};\nA.foo();\n"),
+            ("b.js", "const Other = {\n  bar() {},\n};\nOther.foo();\nA.bar();\n"),
+        ],
+        "foo",
+        &["a.js:4"],
+    ),
+    // A module counts by its source, under each name that it is imported as.
+    (
+        &[
+            ("util.ts", "export function helper(n: number) { return n }\n"),
+            ("a.ts", "import * as u from './util';\nu.helper(1);\n"),
+            ("b.js", "const u = require('./util.js');\nu.helper();\n"),
+            ("c.ts", "import u = require('./util');\nu.helper();\n"),
+            ("d.ts", "import * as util from './util';\nutil.helper(1);\n"),
+            ("e.js", "const util = require(name);\nutil.helper();\n"),
+            (
+                "f.js",
+                "function f() { const m = require('./util'); m.helper(); }\nfunction g() { const m = require('./other'); }\n",
+            ),
+            ("g.ts", "import * as util from 'node:util';\nutil.helper(1);\n"),
+            ("h.js", "const util = require('./other');\nutil.helper();\n"),
+            ("i.ts", "import util = require('lodash');\nutil.helper();\n"),
+            ("j.ts", "import * as u from './other';\nu.helper(1);\n"),
+        ],
+        "helper",
+        &["a.ts:2", "b.js:2", "c.ts:2", "d.ts:2", "e.js:2", "f.js:1 f"],
+    ),
+    (
+        &[
+            ("src/util.rs", "pub fn helper() {}\n"),
+            ("src/a.rs", "use crate::util as u;\nfn f() { u::helper(); }\n"),
+            ("src/b.rs", "use crate::util::{self as w};\nfn f() { w::helper(); }\n"),
+            ("src/c.rs", "use crate::{other, util::{Other, self as w}};\nfn f() { vec![w::helper()]; }\n"),
+            ("src/d.rs", "use crate::util;\nfn f() { util::helper(); }\n"),
+            ("src/e.rs", "use std::other as util;\nfn f() { util::helper(); }\n"),
+            ("src/f.rs", "use std::other::{self as util};\nfn f() { util::helper(); }\n"),
+            ("src/g.rs", "use std::other as u;\nfn f() { u::helper(); }\n"),
+        ],
+        "helper",
+        &["src/a.rs:2 f", "src/b.rs:2 f", "src/c.rs:2 f", "src/d.rs:2 f"],
+    ),
     (
         &[
             (

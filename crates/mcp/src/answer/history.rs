@@ -50,17 +50,22 @@ pub fn history(entries: &[Entry], most: usize, options: &ResponseOptions) -> Ans
     Answer::from_response(&list, lines.join("\n"))
 }
 
-/// Returns one edit with the diffs of its files.
+/// Returns one edit with all of its files and their whole diffs.
 pub fn record_with_diffs(EntryDiffs { entry, diffs }: &EntryDiffs) -> EditRecord {
-    let mut record = record(entry);
+    let mut record = first_files(entry, usize::MAX);
     for (file, diff) in record.files.iter_mut().zip(diffs) {
         file.diff.clone_from(diff);
     }
     record
 }
 
-/// Returns one edit without diffs.
+/// Returns one edit without diffs, with at most 20 of its files.
 pub fn record(entry: &Entry) -> EditRecord {
+    first_files(entry, MAX_LISTED_FILES)
+}
+
+/// Returns one edit with at most `most` of its files, and without diffs.
+fn first_files(entry: &Entry, most: usize) -> EditRecord {
     let (kind, of) = match entry.meta.kind {
         EntryKind::Edit => ("edit", None),
         EntryKind::Undo(of) => ("undo", Some(of)),
@@ -75,8 +80,8 @@ pub fn record(entry: &Entry) -> EditRecord {
         of: of.map(|id| id.to_string()),
         undone: entry.undone,
         gates: name(&entry.meta.gates),
-        files: entry.changes.iter().take(MAX_LISTED_FILES).map(recorded_file).collect(),
-        more_files: entry.changes.len().checked_sub(MAX_LISTED_FILES).filter(|more| *more > 0),
+        files: entry.changes.iter().take(most).map(recorded_file).collect(),
+        more_files: entry.changes.len().checked_sub(most).filter(|more| *more > 0),
     }
 }
 

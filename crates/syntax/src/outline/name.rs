@@ -123,13 +123,13 @@ pub(super) fn plain(node: Node<'_>, view: &str) -> Option<String> {
     Some(inner.unwrap_or(text).to_owned())
 }
 
-/// Returns a path with `.` for `::`, without references and arguments in angle brackets.
+/// Returns a path with `.` for `::`, without references, arguments in angle brackets and blanks around its parts.
 pub(super) fn scoped(text: &str) -> String {
     let text = text.trim_start_matches(['&', '*', ' ', ':']);
     let text = ["mut ", "dyn "].iter().fold(text, |text, word| text.strip_prefix(word).unwrap_or(text));
     // The name of an operator may contain angle brackets.
     if text.contains("operator") {
-        return text.replace("::", ".");
+        return dotted(text);
     }
     let (mut depth, mut path) = (0_usize, String::new());
     for character in text.chars() {
@@ -140,7 +140,12 @@ pub(super) fn scoped(text: &str) -> String {
             _ => {}
         }
     }
-    path.replace("::", ".")
+    dotted(&path)
+}
+
+/// Returns a path with `.` for `::` and the blanks around it.
+fn dotted(path: &str) -> String {
+    path.split("::").map(str::trim).collect::<Vec<_>>().join(".")
 }
 
 fn is_function(node: &Node<'_>) -> bool {
@@ -230,6 +235,11 @@ mod tests {
             ("&dyn B", "B"),
             ("::a::b", "a.b"),
             ("A::operator<", "A.operator<"),
+            ("Foo::\nbar", "Foo.bar"),
+            ("Foo :: baz", "Foo.baz"),
+            ("A <T>\n  :: B :: f", "A.B.f"),
+            ("A :: operator new", "A.operator new"),
+            ("unsigned long", "unsigned long"),
         ];
         for (text, name) in cases {
             assert_eq!(scoped(text), name);

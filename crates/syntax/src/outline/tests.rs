@@ -174,6 +174,8 @@ const SPANS: &[(&str, &str, &str, &[&str])] = &[
         &["// a\ntemplate <class T>\nT f(T a) {\n}\n"],
     ),
     ("a.cpp", "int ns::A::f() {\n}\n", "A::f", &["int ns::A::f() {\n}\n"]),
+    ("a.cpp", "int\nFoo::\nbar()\n{\n}\n", "Foo.bar", &["int\nFoo::\nbar()\n{\n}\n"]),
+    ("a.cpp", "int Foo :: baz() {\n}\n", "Foo::baz", &["int Foo :: baz() {\n}\n"]),
     ("a.cpp", "class A {\n  ~A();\n  int b;\n};\n", "A.~A", &["  ~A();\n"]),
     (
         "a.cpp",
