@@ -159,3 +159,17 @@ fn content_that_drops_definitions_is_reported() {
     let answer = project.server.call("safe_edit_file", &content("a.py", new));
     assert_eq!((answer.status(), findings_with_code(&answer, "dropped_definitions").len()), ("written", 0));
 }
+
+#[test]
+fn a_definition_whose_line_is_still_there_is_not_dropped_by_a_syntax_error() {
+    let text = "import os\n\n\ndef f():\n    return 1\n\n\ndef g():\n    return (2, 3)\n\n\ndef h():\n    x = 1\n    return x\n";
+    let dropped = |content: &str| {
+        let mut project = Project::new("", &[("a.py", text)], false);
+        let answer = project.server.call("safe_edit_file", &json!({"path": "a.py", "content": content}));
+        findings_with_code(&answer, "dropped_definitions").join("\n")
+    };
+    assert_eq!(dropped(&text.replace("(2, 3)", "(2, 3")), "");
+    // The control: with the same error, a definition that is gone is still reported.
+    let gone = text.replace("(2, 3)", "(2, 3").replace("def h():\n    x = 1\n    return x\n", "");
+    assert!(dropped(&gone).contains("`h`"), "{}", dropped(&gone));
+}

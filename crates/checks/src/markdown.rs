@@ -205,7 +205,9 @@ pub(super) fn body_start(text: &str) -> usize {
 pub(super) fn target(path: &str, destination: &str) -> Option<String> {
     let destination = destination.trim();
     // A placeholder of a template has no value yet.
-    let is_filled_in = ["{{", "{%", "${", "<%"].iter().any(|tag| destination.contains(tag));
+    // CommonMark takes the angle brackets of `<%= url %>` for its own.
+    let is_filled_in = ["{{", "{%", "${", "<%"].iter().any(|tag| destination.contains(tag))
+        || destination.starts_with('%') && destination.ends_with('%');
     if destination.starts_with('/') || has_scheme(destination) || is_filled_in {
         return None;
     }
@@ -392,6 +394,7 @@ mod tests {
             "[a](b.html)",
             "[a](b.html#c)",
             "[a]({{ b }}/c.md)",
+            "[a](<%= url %>)",
             "[a]({{< ref \"c\" >}})",
             "[a](${b}/c.md)",
         ] {

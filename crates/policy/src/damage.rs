@@ -118,7 +118,7 @@ impl Damage {
 tables! {
     /// The rules of the gate `damage`.
     DAMAGE {
-        "line_prefixes": WEIGHT, Is("block") => "line numbers or diff marks in front of new lines";
+        "line_prefixes": WEIGHT, Is("block") => "line numbers or diff marks in front of new lines, or a code fence around them";
         "elided_code": WEIGHT, Is("block") => "a placeholder such as `... rest of code unchanged`";
         "conflict_markers": WEIGHT, Is("block") => "conflict markers";
         "doubled_lines": WEIGHT, Is("warn") => "a duplicated line at the edge of the edit";

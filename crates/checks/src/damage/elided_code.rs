@@ -23,7 +23,7 @@ const FEWEST_LOST: usize = 3;
 /// Matches every line that can be an elision; the other patterns run only on these lines.
 static TRIGGER: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
-        r"(?i)\.\.\.|…|\b(rest|remainder|remaining|existing|unchanged|omitted|previous|snip|truncated|elided|same as|as before|keep|remains?|stays?|same|continues?|everything|others?|no (other )?changes?)\b",
+        r"(?i)\.\.\.|…|\b(rest|remainder|remaining|existing|unchanged|omitted|previous|snip(ped)?|truncated|elided|same as|as before|keep|remains?|stays?|same|continues?|everything|others?|no (other )?changes?)\b",
     )
 });
 
@@ -114,6 +114,12 @@ const CONNECTIVES: &[&str] = &[
     "when", "with",
 ];
 
+/// Words in brackets that stand for lines that were not sent.
+const NOTES: &[&str] = &["truncated", "omitted", "elided", "snip", "snipped"];
+
+/// The most lines below a tag that are searched for its end.
+const FARTHEST_END: usize = 200;
+
 /// The least white space before an example in a comment, in characters.
 const EXAMPLE_INDENT: usize = 3;
 
@@ -166,7 +172,9 @@ fn elides(texts: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) 
                 true => lost < FEWEST_LOST && is_abridged(texts, line),
                 false => is_spread(rest, words),
             };
-            DOTTED.is_match(rest) && !is_authors
+            let is_counted =
+                || lost >= FEWEST_LOST && !texts.is_fenced(line) && elided_words::all_elide(rest);
+            (DOTTED.is_match(rest) || is_counted()) && !is_authors
                 || lost >= FEWEST_LOST && is_etc(rest)
                 || comment && lost >= FEWEST_LOST && elided_words::few(rest)
         }
@@ -180,13 +188,31 @@ fn elides(texts: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) 
         }
         None if comment || open.is_some() => {
             let loose = || LOOSE.is_match(words) || elided_words::all_elide(words);
-            (replaces && UNDOTTED.is_match(words) || lost >= FEWEST_LOST && loose())
+            let is_note = || !comment && is_note(texts, piece, line, text.trim());
+            (replaces && UNDOTTED.is_match(words) || lost >= FEWEST_LOST && (loose() || is_note()))
                 && !introduces(texts, line)
         }
         None => false,
     };
     let is_elided = is_elided || trailing(texts, line, text);
     is_elided && (!prose || lost >= FEWEST_LOST) && !heading(texts, text)
+}
+
+/// True for a last line of a piece that is one of [`NOTES`] in brackets. In valid code it is a list, and a tag with an end is an
+/// element.
+fn is_note(texts: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) -> bool {
+    let inner = |open: char, close: char| text.strip_prefix(open)?.strip_suffix(close);
+    let Some(word) = inner('<', '>').or_else(|| inner('[', ']')) else { return false };
+    let is_last = || (line + 1..=piece.new.1).all(|line| texts.after.text(line).trim().is_empty());
+    let has_end = || {
+        let mut below = (line + 1..=texts.after.count()).take(FARTHEST_END);
+        below.any(|line| texts.after.text(line).contains(&format!("</{word}")))
+    };
+    NOTES.contains(&word.trim().to_lowercase().as_str())
+        && is_last()
+        && !texts.is_fenced(line)
+        && !texts.is_sound(line)
+        && !(text.starts_with('<') && has_end())
 }
 
 /// True if the edit wrote the line below a comment, at the same indentation: then the comment is about that line.

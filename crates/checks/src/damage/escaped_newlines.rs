@@ -3,6 +3,7 @@
 use super::lexical_syntax::TextKind;
 use super::text_pair::MAX_FINDINGS;
 use super::text_pair::{DamageFinding, TextPair};
+use super::typographic_quotes::{begins_attribute_value, is_between_attributes};
 
 /// The fewest escaped line ends that make a line of prose suspect.
 const MANY: usize = 3;
@@ -16,6 +17,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
             // Strings of databases have many forms, and rows of a dump have tabs.
             TextKind::Code if texts.language() == "sql" && text.contains(['\'', '$', '\t']) => None,
             TextKind::Code => in_code(texts, line, text),
+            TextKind::Data if texts.language() == "xml" => in_markup(texts, line, text),
             TextKind::Data if texts.language() != "yaml" => in_code(texts, line, text),
             TextKind::Data | TextKind::Prose | TextKind::Unknown if texts.is_fenced(line) => None,
             TextKind::Data | TextKind::Prose | TextKind::Unknown => in_words(text),
@@ -59,6 +61,30 @@ fn in_code(texts: &TextPair<'_>, line: usize, text: &str) -> Option<usize> {
     (!shell || sure.next().is_some()).then_some(first)
 }
 
+/// Returns the first escape that is not in text or in a value, whose authors may write escapes: one between the attributes of
+/// a tag, one before the value of an attribute, or one between a tag and the next one or its indentation.
+fn in_markup(texts: &TextPair<'_>, line: usize, text: &str) -> Option<usize> {
+    let start = texts.after.span(line).start;
+    let is_escape = |at: usize| {
+        let rest = text.get(at + 1..).unwrap_or_default();
+        match rest.as_bytes().first() {
+            Some(b'"') => begins_attribute_value(texts, start + at),
+            Some(b'n' | b't') if is_between_attributes(texts, start + at) => true,
+            Some(b'n') => {
+                let next = rest.get(1..).unwrap_or_default();
+                let is_markup = next.starts_with('<') && !next.starts_with("</")
+                    || next.starts_with("  ")
+                    || next.starts_with("\\t");
+                let before = text.get(..at).unwrap_or_default();
+                before.ends_with("?>") || before.ends_with('>') && is_markup
+            }
+            _ => false,
+        }
+    };
+    let mut escapes = text.match_indices('\\').map(|(at, _)| at);
+    escapes.find(|at| texts.is_surely_code(start + at) && is_escape(*at))
+}
+
 /// Returns the first escaped line end outside of quotes and formulas if there are many with words between them, and at least
 /// half of them precede a typical start of a line.
 fn in_words(text: &str) -> Option<usize> {
@@ -98,4 +124,39 @@ fn in_words(text: &str) -> Option<usize> {
     first.filter(|_| {
         line_ends.len() >= MANY && line_ends.iter().filter(|at| begins(at)).count() * 2 >= line_ends.len()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::damage::tests::findings;
+    use lockgate_policy::Accident;
+
+    #[test]
+    fn texts_and_values_of_xml_may_have_escapes() {
+        let found = |text: &str| findings(Accident::EscapedNewlines, "a.xml", Some("<r/>\n"), text).len();
+        for text in [
+            "<r>\n  <d>A “\\n” separated list of “name:color” as defined</d>\n</r>\n",
+            "<r>\n  <string name=\"a\">Line one\\nLine two\\nLine three\\nLine four</string>\n</r>\n",
+            "<r>\n  <string name=\"a\">Say \\\"hi\\\" to it\\n</string>\n</r>\n",
+            "<r>\n  <default>\\n</default>\n  <d>\\t</d>\n</r>\n",
+            "<r a=\"b\\nc\" d='\\n'/>\n",
+            "<r>\n<!-- a=\\\"b\\\"\\n -->\n</r>\n",
+            "<r><![CDATA[ if (a < b) f(\"\\n\"); ]]></r>\n",
+            "<r p=\"(?&lt;!a)\\n\">(?&lt;b\\n</r>\n",
+            "<r><b>A</b>\\nb</r>\n",
+        ] {
+            assert_eq!(found(text), 0, "{text}");
+        }
+        // The control: markup that was escaped once too often.
+        for text in [
+            "<r>\\n  <a/>\\n</r>\n",
+            "<?xml version=\"1.0\"?>\\n<r/>\n",
+            "<r>\n  <a b=\\\"c\\\"/>\n</r>\n",
+            "<r>\n  <a\\n    b=\"c\"/>\n</r>\n",
+            "<r>\\n\\t<a/>\n</r>\n",
+            "<r>\n<a/>\\n<b/>\n</r>\n",
+        ] {
+            assert_eq!(found(text), 1, "{text}");
+        }
+    }
 }

@@ -44,6 +44,12 @@ impl Lexis {
             Some(_) | None => LexicalPart::Code,
         }
     }
+
+    /// Returns the range of the comment or string around an offset; `None` in code.
+    pub(super) fn range_at(&self, offset: usize) -> Option<Range<usize>> {
+        let next = self.parts.partition_point(|(part, _)| part.end <= offset);
+        self.parts.get(next).map(|(part, _)| part.clone()).filter(|part| part.contains(&offset))
+    }
 }
 
 struct LexicalReader<'t> {

@@ -7,6 +7,7 @@
 //! the text is, a rule stops soon after [`MAX_FINDINGS`] findings. It reads only the draft and the list of definitions that
 //! the edit removes.
 
+mod code_files;
 mod conflict_markers;
 mod doubled_lines;
 mod dropped_definitions;
@@ -20,6 +21,7 @@ mod lost_decorators;
 mod lost_indentation;
 mod nul_bytes;
 mod parsed_text;
+mod patches;
 mod rule_pattern;
 mod shrunk_file;
 mod symbols;

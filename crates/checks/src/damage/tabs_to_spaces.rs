@@ -1,25 +1,28 @@
 //! Finds new lines indented with spaces in a file that is indented with tabs, and vice versa.
 
+use std::collections::HashMap;
+
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
 use super::text_pair::MAX_FINDINGS;
 use super::text_pair::{DamageFinding, TextPair};
+use crate::delta::ReplacedLines;
 use lockgate_text::Lines;
 
 /// The fewest indented lines that show the indentation of a file.
 const LEAST: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Indent {
+enum LineIndent {
     Tabs,
     Spaces,
 }
 
-impl Indent {
+impl LineIndent {
     const fn describe(self) -> &'static str {
         match self {
-            Indent::Tabs => "tabs",
-            Indent::Spaces => "spaces",
+            LineIndent::Tabs => "tabs",
+            LineIndent::Spaces => "spaces",
         }
     }
 }
@@ -39,9 +42,13 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     };
     let mut findings = Vec::new();
     for piece in &texts.pieces {
-        let mut lines = (piece.new.0..=piece.new.1).filter(|line| strange(*line));
+        let mut old = old_spaces(before, piece);
+        let mut lines = (piece.new.0..=piece.new.1).filter(|line| strange(*line)).filter(|line| {
+            let stayed = old.get_mut(space(texts.after.text(*line))).filter(|count| **count > 0);
+            stayed.map(|count| *count -= 1).is_none()
+        });
         let Some(line) = lines.next() else { continue };
-        let found = indent(texts.after.text(line)).map_or("", Indent::describe);
+        let found = indent(texts.after.text(line)).map_or("", LineIndent::describe);
         let message = format!(
             "{} indented with {found}, but the file with {}; indent like the file",
             count(1 + lines.count()),
@@ -55,36 +62,50 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     findings
 }
 
+/// Returns the white space before the replaced lines, each with the number of these lines: so many new lines may keep it.
+fn old_spaces<'a>(before: Lines<'a>, piece: &ReplacedLines) -> HashMap<&'a str, usize> {
+    let mut spaces = HashMap::new();
+    for line in piece.old.0..=piece.old.1 {
+        let text = before.text(line);
+        *spaces.entry(space(text)).or_default() += usize::from(!text.trim().is_empty());
+    }
+    spaces
+}
+
+/// Returns the white space at the start of a line.
+fn space(text: &str) -> &str {
+    text.get(..text.len() - text.trim_start().len()).unwrap_or_default()
+}
+
 fn count(lines: usize) -> String {
     if lines == 1 { "a new line is".to_owned() } else { format!("{lines} new lines are") }
 }
 
 /// Returns the indentation of a line; `None` for one space, which may be alignment.
-fn indent(text: &str) -> Option<Indent> {
-    let body = text.trim_start();
-    let space = text.get(..text.len() - body.len())?;
+fn indent(text: &str) -> Option<LineIndent> {
+    let (space, body) = (space(text), text.trim_start());
     match space.as_bytes().first() {
         _ if body.is_empty() => None,
-        Some(b'\t') => Some(Indent::Tabs),
-        Some(b' ') if space.len() > 1 && !body.starts_with('*') => Some(Indent::Spaces),
+        Some(b'\t') => Some(LineIndent::Tabs),
+        Some(b' ') if space.len() > 1 && !body.starts_with('*') => Some(LineIndent::Spaces),
         _ => None,
     }
 }
 
 /// Returns the indentation of at least 95 % of the indented lines, if there are enough of them.
-fn usual(lines: Lines<'_>) -> Option<Indent> {
+fn usual(lines: Lines<'_>) -> Option<LineIndent> {
     let (mut tabs, mut spaces) = (0, 0);
     for indent in lines.iter().filter_map(indent) {
         match indent {
-            Indent::Tabs => tabs += 1,
-            Indent::Spaces => spaces += 1,
+            LineIndent::Tabs => tabs += 1,
+            LineIndent::Spaces => spaces += 1,
         }
     }
     let all = tabs + spaces;
     match all {
         _ if all < LEAST => None,
-        _ if tabs * 20 >= all * 19 => Some(Indent::Tabs),
-        _ if spaces * 20 >= all * 19 => Some(Indent::Spaces),
+        _ if tabs * 20 >= all * 19 => Some(LineIndent::Tabs),
+        _ if spaces * 20 >= all * 19 => Some(LineIndent::Spaces),
         _ => None,
     }
 }
@@ -92,4 +113,31 @@ fn usual(lines: Lines<'_>) -> Option<Indent> {
 /// True if a line continues the one above, so that it may have any indentation.
 fn continues(texts: &TextPair<'_>, line: usize) -> bool {
     texts.after.text(line.saturating_sub(1)).trim_end().ends_with('\\')
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::damage::tests::findings;
+    use lockgate_policy::Accident;
+
+    #[test]
+    fn a_line_that_keeps_its_indentation_is_none() {
+        let tabs = "\ta()\n".repeat(30);
+        let found = |before: &str, after: &str| {
+            let [before, after] = [before, after].map(|text| format!("{tabs}{text}{tabs}"));
+            let findings = findings(Accident::TabsToSpaces, "a.go", Some(&before), &after);
+            findings.into_iter().map(|finding| finding.message).collect::<Vec<_>>()
+        };
+        assert_eq!(found("    b(1)\n", "    b(2)\n"), [""; 0]);
+        assert_eq!(found("    b(1)\n\tc(1)\n", "    b(2)\n\tc(2)\n"), [""; 0]);
+        assert_eq!(found("    b(1)\n\tc(1)\n", "    b(2)\n"), [""; 0]);
+        // The control: as many lines as had it may keep it.
+        let new = |count: &str| {
+            format!("{count} indented with spaces, but the file with tabs; indent like the file")
+        };
+        assert_eq!(found("\tb(1)\n", "    b(2)\n"), [new("a new line is")]);
+        assert_eq!(found("    b(1)\n\tc(1)\n", "    b(2)\n    c(2)\n"), [new("a new line is")]);
+        assert_eq!(found("    b(1)\n", "        b(2)\n        b(3)\n"), [new("2 new lines are")]);
+        assert_eq!(found("    b(1)\n", "    b(1)\n    b(2)\n"), [new("a new line is")]);
+    }
 }

@@ -63,27 +63,39 @@ const SEEDS: [&str; 15] = [
     "r#\"'`\"\"\"/*",
 ];
 
+/// The same for the rules that look only at some files.
+const SEEDS_OF_FILES: [(&str, &str); 8] = [
+    ("a.js", "```js\nf();\n"),
+    ("a.js", "```js\nf();\n```\n"),
+    ("a.vue", "~~~\n"),
+    ("a.vue", "```js\nf();\n```\n"),
+    ("a.html", "```js\n- f\n+ f\n```\n"),
+    ("a.txt", "--- a\n+++ b\n@@ -1 +1 @@\n"),
+    ("a.xml", "<a b=\\\"\\n"),
+    ("a.xml", "<truncated>\nx\nx\nx\n"),
+];
+
 #[test]
 fn a_text_of_nothing_but_accidents_is_read_in_linear_time() {
     let watch = Watch::idle();
     let slow = if cfg!(debug_assertions) { 20 } else { 1 };
-    for seed in SEEDS {
-        for path in ["a.py", "a.rs", "a.js", "a.md", "a.sh", "a.yaml", "a"] {
-            let text = seed.repeat(200_000 / seed.len());
-            let other_text = seed.repeat(100_000 / seed.len());
-            let began = processor_time();
-            for before in [None, Some(other_text.as_str())] {
-                with_draft(path, before, &text, |draft| {
-                    let limit = watch.until(Instant::now() + Duration::from_secs(600));
-                    assert!(
-                        judge(draft, None, &Damage::default(), Lost::none(), limit).is_ok(),
-                        "{path}: {seed:?}"
-                    );
-                });
-            }
-            let took = processor_time() - began;
-            assert!(took < slow * Duration::from_millis(500), "{path}: {seed:?} took {took:?}");
+    let paths = ["a.py", "a.rs", "a.js", "a.md", "a.sh", "a.yaml", "a"];
+    let of_all = SEEDS.iter().flat_map(|seed| paths.map(|path| (path, *seed)));
+    for (path, seed) in of_all.chain(SEEDS_OF_FILES) {
+        let text = seed.repeat(200_000 / seed.len());
+        let other_text = seed.repeat(100_000 / seed.len());
+        let began = processor_time();
+        for before in [None, Some(other_text.as_str())] {
+            with_draft(path, before, &text, |draft| {
+                let limit = watch.until(Instant::now() + Duration::from_secs(600));
+                assert!(
+                    judge(draft, None, &Damage::default(), Lost::none(), limit).is_ok(),
+                    "{path}: {seed:?}"
+                );
+            });
         }
+        let took = processor_time() - began;
+        assert!(took < slow * Duration::from_millis(500), "{path}: {seed:?} took {took:?}");
     }
 }
 
@@ -252,6 +264,43 @@ fn a_line_that_spreads_a_value_is_no_elision() {
 }
 
 #[test]
+fn a_note_in_brackets_replaces_lines() {
+    let lines: String = (0..12).map(|n| format!("LABEL x{n}={n}\n")).collect();
+    let before = format!("FROM a\n{lines}");
+    let found = |path: &str, before: &str, after: &str| {
+        findings(Accident::ElidedCode, path, Some(before), after).len()
+    };
+    let notes = [
+        "[... 12 lines omitted ...]",
+        "<... 12 lines truncated ...>",
+        "<truncated>",
+        "[omitted]",
+        "[snipped]",
+    ];
+    for path in ["a.md", "a.txt", "a.sql", "a.xml", "Makefile", "Dockerfile", "a.html", "a.rb"] {
+        for note in notes {
+            let after = format!("FROM a\n{note}\n");
+            assert_eq!(found(path, &before, &after), 1, "{path}: {note}");
+            assert_eq!(found(path, "FROM a\n", &after), 0, "{path}: {note}, no line is lost");
+            assert_eq!(found(path, &format!("{before}{note}\n"), &after), 0, "{path}: {note}, it was there");
+        }
+    }
+    for (path, after) in [
+        ("a.xml", "<r>\n<truncated>\nno\n</truncated>\n</r>\n"),
+        ("a.xml", "<truncated>\nno\n</truncated>\n"),
+        ("a.ini", "[omitted]\nx = 1\n"),
+        ("a.toml", "[omitted]\n"),
+        ("a.py", "[omitted]\n"),
+        ("a.md", "[omitted]: https://a.b\n"),
+        ("a.md", "# A\n\n```\n[... 12 lines omitted ...]\n```\n"),
+        ("a.ts", "f({\n  ...other.above,\n});\n"),
+        ("a.md", "A [truncated] word\n"),
+    ] {
+        assert_eq!(found(path, &before, after), 0, "{path}: {after}");
+    }
+}
+
+#[test]
 fn an_example_in_a_comment_may_be_abridged() {
     let lines: String = (0..8).map(|n| format!("x{n} = {n}\n")).collect();
     for (path, text, is_loss) in [
@@ -386,9 +435,9 @@ fn definitions_with_uses_are_reported_with_three_of_them() {
 proptest! {
     #[test]
     fn any_edit_is_judged(
-        before in "([-+@#.…“’\\\\nt<=>12:| \t\"'`a-c\0é]{0,12}\n){0,12}",
-        after in "([-+@#.…“’\\\\nt<=>12:| \t\"'`a-c\0é]{0,12}\n){0,12}",
-        path in "a\\.(py|rs|js|md|sh|yaml|go|c|txt|json|toml|java|ts|html|css)",
+        before in "([-+@#.…“’\\\\nt<=>12:| \t\"'`~a-c\0é]{0,12}\n|```\n){0,12}",
+        after in "([-+@#.…“’\\\\nt<=>12:| \t\"'`~a-c\0é]{0,12}\n|```\n){0,12}",
+        path in "a\\.(py|rs|js|md|sh|yaml|go|c|txt|json|toml|java|ts|html|css|xml|vue)",
     ) {
         for old in [None, Some(before.as_str())] {
             let count = after.lines().count().max(1);
@@ -402,4 +451,13 @@ proptest! {
             })?;
         }
     }
+}
+
+#[test]
+fn configurations_of_cspell_may_have_comments() {
+    let language = |path: &str| language_of(path, None).map(|language| language.name.as_str());
+    for path in ["cspell.json", ".cspell.json", "cspell.config.json", "a/.cspell.config.json"] {
+        assert_eq!(language(path), Some("jsonc"), "{path}");
+    }
+    assert_eq!(language("aspell.config.json"), Some("json"));
 }

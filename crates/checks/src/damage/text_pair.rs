@@ -6,9 +6,11 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::ops::Range;
 
+use super::code_files::is_code_file;
 use super::lexical_syntax::{self, LexicalSyntax, TextKind};
 use super::lexis::{LexicalPart, Lexis};
 use super::parsed_text::{ParsedText, TreePart};
+use super::patches;
 use crate::delta::{ReplacedLines, pieces};
 use crate::draft::Draft;
 use crate::lost::Lost;
@@ -46,6 +48,7 @@ pub(super) struct TextPair<'a> {
     /// The text after, as its grammar reads it.
     pub(super) parsed: ParsedText<'a>,
     fences: OnceCell<Vec<Range<usize>>>,
+    patches: OnceCell<Vec<Range<usize>>>,
 }
 
 impl<'a> TextPair<'a> {
@@ -72,6 +75,7 @@ impl<'a> TextPair<'a> {
             lexis: OnceCell::new(),
             parsed: ParsedText::new(draft),
             fences: OnceCell::new(),
+            patches: OnceCell::new(),
         }
     }
 
@@ -118,8 +122,17 @@ impl<'a> TextPair<'a> {
 
     /// Returns the lexical part at an offset of the text after the edit.
     pub(super) fn part(&self, offset: usize) -> LexicalPart {
-        let Some(syntax) = self.syntax else { return LexicalPart::Code };
-        self.lexis.get_or_init(|| Lexis::read(self.draft.after.view(), syntax)).at(offset)
+        self.lexis().map_or(LexicalPart::Code, |lexis| lexis.at(offset))
+    }
+
+    /// Returns the range of the comment or string around an offset of the text after the edit.
+    pub(super) fn part_range(&self, offset: usize) -> Option<Range<usize>> {
+        self.lexis()?.range_at(offset)
+    }
+
+    fn lexis(&self) -> Option<&Lexis> {
+        let syntax = self.syntax?;
+        Some(self.lexis.get_or_init(|| Lexis::read(self.draft.after.view(), syntax)))
     }
 
     /// Returns the lexical part at the start of a line.
@@ -180,6 +193,18 @@ impl<'a> TextPair<'a> {
         fences.get(next).is_some_and(|fence| fence.contains(&line))
     }
 
+    /// True if a line belongs to a patch with its header that a text which is no code shows, such as the expected output of a
+    /// test. A patch of the file itself is none of these.
+    pub(super) fn is_patched(&self, line: usize) -> bool {
+        let is_plain = matches!(self.language(), "" | "text") && !is_code_file(self.draft.path);
+        let patches = self.patches.get_or_init(|| match is_plain {
+            true => patches::of_other_files(self.after, self.draft.path),
+            false => Vec::new(),
+        });
+        let next = patches.partition_point(|patch| patch.end <= line);
+        patches.get(next).is_some_and(|patch| patch.contains(&line))
+    }
+
     /// Returns the line of the text after that corresponds to a line of the text before, or its replacement.
     pub(super) fn line_after(&self, line: usize) -> usize {
         let piece = || self.pieces.iter().find(|piece| (piece.old.0..=piece.old.1).contains(&line));
@@ -215,13 +240,13 @@ fn fences(lines: Lines<'_>) -> Vec<Range<usize>> {
 }
 
 /// Returns the fence at the start of a line: three or more of its character.
-fn fence(text: &str) -> Option<&str> {
+pub(super) fn fence(text: &str) -> Option<&str> {
     let character = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let length = text.len() - text.trim_start_matches(character).len();
     text.get(..length).filter(|fence| fence.len() >= 3)
 }
 
 /// True if a line consists of fence characters only, as a closing fence must.
-fn bare(text: &str) -> bool {
+pub(super) fn bare(text: &str) -> bool {
     text.trim_end().chars().all(|c| c == '`' || c == '~')
 }

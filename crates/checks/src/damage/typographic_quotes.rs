@@ -77,16 +77,30 @@ fn is_meant(texts: &TextPair<'_>, text: &str, start: usize, at: usize) -> bool {
 }
 
 /// True if the text before an offset is a tag up to the `=` of an attribute.
-fn begins_attribute_value(texts: &TextPair<'_>, offset: usize) -> bool {
+pub(super) fn begins_attribute_value(texts: &TextPair<'_>, offset: usize) -> bool {
+    let tag = open_tag(texts, offset).and_then(|tag| tag.trim_end().strip_suffix('='));
+    tag.is_some_and(is_tag_outside_values)
+}
+
+/// True if an offset is in a tag, but not in the value of an attribute.
+pub(super) fn is_between_attributes(texts: &TextPair<'_>, offset: usize) -> bool {
+    let tag = open_tag(texts, offset);
+    tag.is_some_and(|tag| is_tag_outside_values(tag) && tag.matches('\'').count() % 2 == 0)
+}
+
+/// Returns the text from the last `<` before an offset.
+fn open_tag<'a>(texts: &TextPair<'a>, offset: usize) -> Option<&'a str> {
     let view = texts.draft.after.view();
-    let before = view.get(view.floor_char_boundary(offset.saturating_sub(LONGEST_TAG))..offset);
-    let tag = before.and_then(|before| before.trim_end().strip_suffix('=')?.rsplit_once('<'));
-    tag.is_some_and(|(_, tag)| {
-        // Every second part is the value of an attribute.
-        let parts: Vec<&str> = tag.split('"').collect();
-        let is_outside = parts.len() % 2 == 1 && parts.iter().step_by(2).all(|part| !part.contains('>'));
-        is_outside && tag.starts_with(|c: char| c.is_alphabetic() || matches!(c, '?' | '_'))
-    })
+    let before = view.get(view.floor_char_boundary(offset.saturating_sub(LONGEST_TAG))..offset)?;
+    before.rsplit_once('<').map(|(_, tag)| tag)
+}
+
+/// True if a tag is open and no value of an attribute is, at the end of this text of it.
+fn is_tag_outside_values(tag: &str) -> bool {
+    // Every second part is the value of an attribute.
+    let parts: Vec<&str> = tag.split('"').collect();
+    let is_outside = parts.len() % 2 == 1 && parts.iter().step_by(2).all(|part| !part.contains('>'));
+    is_outside && tag.starts_with(|c: char| c.is_alphabetic() || matches!(c, '?' | '_'))
 }
 
 /// True if there are letters on both sides of a quote.

@@ -5,6 +5,7 @@
 //!
 //! * it is in lines that the edit wrote, and the replaced lines and their neighbours had no fault (*struck*); or
 //! * every old fault is still there, so none can have hidden it (*added*); or
+//! * the grammar has it, and it accepted the text before (*broken*); or
 //! * the parser stops at the first fault and now stops before the place that it reached before (*cut short*).
 //!
 //! A fault in an inserted piece that is valid by itself (*sound*) is not new, if a bracket was open there before.
@@ -18,6 +19,7 @@
 use super::super::delta::{self, ComparedFinding, MarkedFinding, ReplacedLines};
 use super::brackets::balance;
 use super::fault::{self, Pass};
+use super::python_scopes;
 use super::table::{ParserKind, Stops};
 use super::tree;
 use lockgate_text::{Buffer, LineMap};
@@ -188,12 +190,15 @@ impl EditContext {
         let all_stand = !unmatched.gone.contains(&true);
         let added = all_stand && self.pieces.iter().any(|piece| self.old_faults_in(piece) == 0);
         let reached = self.reach(sides, before);
+        // A text that only the compiler rejected had no fault that could hide one of the grammar.
+        let was_parsed = sides.by == REPORTS_ALL && before.iter().all(|(_, pass)| *pass == Pass::Scopes);
         let each = unmatched.new.iter().zip(struck).zip(after);
         each.map(|((&unmatched, struck), (finding, pass))| {
             let short = || {
                 reached.is_some_and(|reached| (*pass, finding.line) < reached) && !self.is_excused(finding)
             };
-            unmatched && (struck || added || short())
+            let broken = was_parsed && *pass < Pass::Scopes;
+            unmatched && (struck || added || broken || short()) && !is_allowed_by_host(before, finding, *pass)
         })
         .collect()
     }
@@ -267,6 +272,13 @@ impl EditContext {
             .max()
             .unwrap_or_default()
     }
+}
+
+/// True for a fault that the host of the file allows, as the text had such a fault before.
+fn is_allowed_by_host(before: &Faults, finding: &ComparedFinding, pass: Pass) -> bool {
+    pass == Pass::Scopes
+        && python_scopes::may_be_allowed_by_host(&finding.message)
+        && before.iter().any(|(old, _)| old.message == finding.message)
 }
 
 fn marks(faults: &Faults) -> Vec<ComparedFinding> {

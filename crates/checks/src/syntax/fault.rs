@@ -22,6 +22,8 @@ pub(super) enum Pass {
     OpenBrackets,
     /// Finds all other faults, and every fault of a parser with one pass.
     Grammar,
+    /// Finds what the grammar accepts and the compiler rejects.
+    Scopes,
 }
 
 /// A place in a text that a parser cannot read.
@@ -38,7 +40,7 @@ pub(super) struct SyntaxFault {
 }
 
 impl SyntaxFault {
-    /// Creates a certain fault of the last pass.
+    /// Creates a certain fault of the grammar.
     pub(super) fn new(at: usize, end: usize, message: impl Into<String>) -> SyntaxFault {
         SyntaxFault {
             at,

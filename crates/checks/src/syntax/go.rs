@@ -28,36 +28,91 @@ const COMMA_LISTS: [&str; 6] = [
     "type_conversion_expression",
     "type_parameter_list",
 ];
-/// Other nodes that end with a closing bracket, which is on the line of what it closes.
-const BRACKETED: [&str; 7] = [
-    "array_type",
-    "index_expression",
-    "map_type",
-    "parenthesized_expression",
-    "parenthesized_type",
-    "slice_expression",
-    "type_assertion_expression",
+/// The nodes of which a line may end between two children: statements, declarations and cases, and the parts of the head of
+/// a `switch`.
+const LINES: [&str; 11] = [
+    "block",
+    "const_declaration",
+    "expression_switch_statement",
+    "field_declaration_list",
+    "import_spec_list",
+    "interface_type",
+    "select_statement",
+    "statement_list",
+    "type_declaration",
+    "type_switch_statement",
+    "var_spec_list",
 ];
+/// The tokens that end a statement or a declaration.
+const TERMINATORS: [&str; 3] = ["\n", ";", "\0"];
 
 /// Returns the faults of a node that the grammar accepts.
 pub(super) fn faults(node: Node<'_>, text: &str) -> Vec<SyntaxFault> {
-    let kind = node.kind();
-    if kind == "source_file" {
-        return misplaced(node);
+    match node.kind() {
+        "source_file" => joined(node).into_iter().chain(misplaced(node)).collect(),
+        "unary_expression" => doubled_sign(node, text).into_iter().collect(),
+        _ => early_line_end(node, text).into_iter().collect(),
     }
-    let may_end_with_comma = COMMA_LISTS.contains(&kind);
-    if !may_end_with_comma && !BRACKETED.contains(&kind) {
-        return Vec::new();
-    }
-    early_line_end(node, text).map(|(at, next)| fault(at, next, may_end_with_comma)).into_iter().collect()
 }
 
-fn fault(at: usize, next: &str, may_end_with_comma: bool) -> SyntaxFault {
-    let message = match (next, may_end_with_comma) {
-        (",", _) | (_, false) => format!("unexpected end of the line before \"{next}\""),
-        (_, true) => format!("unexpected end of the line; a \",\" or \"{next}\" is missing"),
-    };
-    SyntaxFault::new(at, at, message)
+/// Returns the fault of a whole text whose first token begins a declaration, so that there is no package clause. A template
+/// may get one from elsewhere.
+pub(super) fn missing_package(text: &str) -> Option<SyntaxFault> {
+    let code = without_comments(text);
+    let is_word = |character: &char| character.is_alphanumeric() || *character == '_';
+    let word = code.split(|character| !is_word(&character)).next().unwrap_or_default();
+    if !["import", "const", "var", "type", "func"].contains(&word) || text.contains("{{") {
+        return None;
+    }
+    let at = text.len() - code.len();
+    Some(SyntaxFault::new(at, at + word.len(), "missing package clause"))
+}
+
+/// Returns a text from its first token on.
+fn without_comments(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let after = match rest.get(..2) {
+            Some("//") => rest.find('\n').map_or("", |end| rest.get(end..).unwrap_or_default()),
+            Some("/*") => rest.split_once("*/").map_or("", |(_, after)| after),
+            _ => return rest,
+        };
+        rest = after.trim_start();
+    }
+}
+
+/// Returns the fault of a sign that is read as a part of `++` or `--`, which have no place in an expression.
+fn doubled_sign(node: Node<'_>, text: &str) -> Option<SyntaxFault> {
+    let (before, expression) = text.split_at_checked(node.start_byte())?;
+    let sign = expression.get(..1).filter(|sign| matches!(*sign, "+" | "-"))?;
+    let before = before.strip_suffix(sign)?;
+    // `<--a` receives from `-a`.
+    let is_fault = !(sign == "-" && before.ends_with('<'));
+    is_fault.then(|| SyntaxFault::new(before.len(), before.len() + 2, format!("unexpected \"{sign}{sign}\"")))
+}
+
+/// Finds declarations of a file that are on one line without a semicolon between them.
+fn joined(file: Node<'_>) -> Vec<SyntaxFault> {
+    let mut cursor = file.walk();
+    let mut last: Option<Node<'_>> = None;
+    let mut faults = Vec::new();
+    for node in file.children(&mut cursor).filter(|node| !node.is_extra()) {
+        let before = last.replace(node).filter(|last| is_declaration(*last) && is_declaration(node));
+        if before.is_some_and(|before| before.end_position().row == node.start_position().row) {
+            let message = "missing end of the line before a declaration";
+            faults.push(SyntaxFault::new(node.start_byte(), node.start_byte(), message));
+        }
+        if faults.len() >= MAX_ACCEPTED_FAULTS {
+            break;
+        }
+    }
+    faults
+}
+
+fn is_declaration(node: Node<'_>) -> bool {
+    let kind = node.kind();
+    !node.has_error()
+        && (DECLARATIONS.contains(&kind) || matches!(kind, "package_clause" | "import_declaration"))
 }
 
 /// Finds what is not where it can be in a file: a package clause, then imports, then declarations.
@@ -85,38 +140,59 @@ fn misplaced(file: Node<'_>) -> Vec<SyntaxFault> {
     faults.take(MAX_ACCEPTED_FAULTS).collect()
 }
 
-/// True if a changed part is behind the imports of its file, and has none itself.
+/// True if a changed part is behind the package clause and the imports of its file, and has none itself.
 pub(super) fn fits(change: &ChangedPart<'_>, _path: &str) -> bool {
     let words = ["package", "import"];
     let begins = |line: &str| words.iter().any(|word| line.trim_start().starts_with(word));
-    !words.iter().any(|word| change.new.contains(word)) && !change.after.lines().any(begins)
+    !change.before.is_empty()
+        && !words.iter().any(|word| change.new.contains(word))
+        && !change.after.lines().any(begins)
 }
 
-/// Finds the first member that ends its line where only a comma or the closing bracket can follow; returns its end, and what
-/// follows on a later line.
-fn early_line_end<'t>(node: Node<'t>, text: &str) -> Option<(usize, &'t str)> {
-    if node.start_position().row == node.end_position().row {
+/// Finds the first child that ends its line with an operand where the statement cannot end; a semicolon is inserted there.
+fn early_line_end(node: Node<'_>, text: &str) -> Option<SyntaxFault> {
+    if node.start_position().row == node.end_position().row || node.is_error() || LINES.contains(&node.kind())
+    {
         return None;
     }
     let mut cursor = node.walk();
-    let mut member: Option<Node<'_>> = None;
+    let mut last: Option<Node<'_>> = None;
     for child in node.children(&mut cursor).filter(|child| !child.is_extra()) {
-        if child.is_named() {
-            member = Some(child).filter(|member| !member.has_error());
-        } else if let Some(member) = member.take()
-            && matches!(child.kind(), "," | ")" | "]" | "}")
-            && !child.is_missing()
-            && member.end_position().row < child.start_position().row
-            && ends_with_operand(member, text)
+        let Some(before) = last.replace(child) else { continue };
+        if before.end_position().row < child.start_position().row
+            && [before, child].iter().all(|each| !each.has_error() && !TERMINATORS.contains(&each.kind()))
+            && ends_with_operand(before, text)
         {
-            return Some((member.end_byte(), child.kind()));
+            return Some(line_end(node, before.end_byte(), next_token(child, text)));
         }
     }
     None
 }
 
-/// True if a node ends with a name, a literal or a closing bracket; `...` is no operand.
+fn line_end(node: Node<'_>, at: usize, next: &str) -> SyntaxFault {
+    let message = match next {
+        ")" | "]" | "}" if COMMA_LISTS.contains(&node.kind()) => {
+            format!("unexpected end of the line; a \",\" or \"{next}\" is missing")
+        }
+        _ => format!("unexpected end of the line before \"{next}\""),
+    };
+    SyntaxFault::new(at, at, message)
+}
+
+/// Returns the word or the character that a node begins with.
+fn next_token<'t>(node: Node<'_>, text: &'t str) -> &'t str {
+    let code = text.get(node.byte_range()).unwrap_or_default();
+    let word =
+        code.find(|character: char| !character.is_alphanumeric() && character != '_').unwrap_or(code.len());
+    let first = code.chars().next().map_or(0, char::len_utf8);
+    code.get(..word.max(first)).unwrap_or_default()
+}
+
+/// True if a node ends with a name, a literal or a closing bracket; keywords and `...` are no operands.
 fn ends_with_operand(node: Node<'_>, text: &str) -> bool {
+    if !node.is_named() {
+        return matches!(node.kind(), ")" | "]" | "}");
+    }
     let last = text.get(..node.end_byte()).and_then(|before| before.chars().next_back());
     last.is_some_and(|last| {
         last.is_alphanumeric() || matches!(last, '_' | ')' | ']' | '}' | '"' | '`' | '\'')
@@ -181,6 +257,80 @@ mod tests {
     }
 
     #[test]
+    fn a_file_has_a_package_clause() {
+        let found = |text: &str| -> Vec<String> {
+            let verdict = judged("a.go", None, text);
+            verdict.blocking().map(|found| format!("{} {}", found.line, found.message)).collect()
+        };
+        assert_eq!(found("import \"fmt\"\n\nfunc f() {}\n"), ["1 missing package clause"]);
+        assert_eq!(found("// A\n\n/* b\n*/ func f() {}\n"), ["4 missing package clause"]);
+        for text in ["", "// A\n", "//go:build x\n\n/* b */ package a\n", "// b\n{{ .P }}\nfunc f() {}\n"] {
+            assert_eq!(found(text), [] as [String; 0], "{text}");
+        }
+        let (before, after) = ("package a\n\nfunc f() {}\n", "\nfunc f() {}\n");
+        assert_eq!(judged("a.go", Some(before), after).blocking().count(), 1);
+        // In a file of which only the changed part is parsed, too.
+        let function = |name: &str| format!("func {name}() {{\n{}}}\n\n", "\ta = 1\n".repeat(200));
+        let long = format!("package a\n\n{}{}{}", function("b"), function("c"), function("d"));
+        assert_eq!(judged("a.go", None, &long).findings, []);
+        assert_eq!(judged("a.go", Some(&long), &long.replace("package a", "")).blocking().count(), 1);
+        assert_eq!(judged("a.go", Some(&long), &long.replace("func c", "func e")).findings, []);
+        assert_eq!(
+            judged("a.go", Some(after), &after.replace(" f", " g")).blocking().count(),
+            0,
+            "it is old"
+        );
+    }
+
+    #[test]
+    fn declarations_are_on_lines_of_their_own() {
+        let message = "missing end of the line before a declaration";
+        for (code, line) in [
+            ("func f() {\n} func g() int {\n\treturn 1\n}", 3),
+            ("const a = 0 const b = 0", 2),
+            ("import \"b\" func f() {}", 2),
+            ("func f() {} /* c */ var a int", 2),
+        ] {
+            assert_eq!(faults(code), [format!("{line} {message}")], "{code}");
+        }
+        let joined = judged("a.go", None, "package a import (\n\t\"b\"\n)\n");
+        assert_eq!(joined.blocking().count(), 1);
+        for code in ["const a = 0; const b = 0", "func f() {}; func g() {}", "func f() {} /*\n*/ func g() {}"]
+        {
+            assert_eq!(faults(code), [] as [String; 0], "{code}");
+        }
+    }
+
+    #[test]
+    fn a_line_ends_only_where_a_statement_may() {
+        for (code, line, next) in [
+            ("func f\n() {\n}", 2, "("),
+            ("func f(n\n int) {\n}", 2, "int"),
+            ("func (*T)\n pm() {\n}", 2, "pm"),
+            ("func f[T any]\n(t T) {\n}", 2, "("),
+            ("func f(a /* b\n*/ int) {}", 2, "int"),
+            ("var a = f(b\n+ c)", 2, "+"),
+            ("var a = (b\n.c)", 2, "."),
+            ("var a = f(b\n...)", 2, "."),
+        ] {
+            let message = format!("{line} unexpected end of the line before \"{next}\"");
+            assert_eq!(faults(code), [message], "{code}");
+        }
+    }
+
+    #[test]
+    fn a_sign_is_not_doubled() {
+        for code in ["func f() {\n\ta()\n+++++++ REPLACE\n}", "var a = b\nvar c = a+++b", "var a =\n\n--b"] {
+            assert_eq!(faults(code).len(), 1, "{code}: {:?}", faults(code));
+            assert!(faults(code)[0].starts_with("4 unexpected \"") || code.contains("c = a"), "{code}");
+        }
+        for code in ["var a = b + +c", "var a = - -b", "var a = -+-b", "func f() {\n\ta++\n\tb--\n\t<--c\n}"]
+        {
+            assert_eq!(faults(code), [] as [String; 0], "{code}");
+        }
+    }
+
+    #[test]
     fn imports_come_first() {
         assert_eq!(faults("var a = 1\nimport \"b\""), ["3 import after other declarations"]);
         assert_eq!(faults("import \"b\"\npackage c"), ["3 second package clause"]);
@@ -216,6 +366,10 @@ mod tests {
             "var a = f(\n\tb, c,\n\td,\n)",
             "//go:build x\n\n// A comment.\nfunc f() {};",
             "func f()",
+            "func\nf() {}",
+            "func (\n\tt T,\n) f(a,\n\tb int, c *\n\tT, d ...\n\tint, e chan\n\tint) (\n\tint) {\n}",
+            "func f() {\n\tswitch g()\n\t{\n\tcase a:\n\t}\n}",
+            "var a = b.\n\tc(). // d\n\te(func() int {\n\t\treturn 1\n\t})",
         ] {
             assert_eq!(faults(code), [] as [String; 0], "{code}");
         }

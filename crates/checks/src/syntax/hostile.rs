@@ -118,6 +118,25 @@ fn nesting_as_deep_as_a_text_can_hold_does_not_overflow() {
 }
 
 #[test]
+fn a_valid_text_as_deep_as_it_can_be_is_walked_without_overflow() {
+    for (before, piece, after) in [
+        ("", "-", "1\n"),
+        ("", "not ", "a\n"),
+        ("", "lambda:", "1\n"),
+        ("", "a if b else ", "c\n"),
+        ("", "a**", "b\n"),
+        ("a", ".b", "\n"),
+        ("a", "()", "\n"),
+        ("a", "[0]", "\n"),
+        ("a", "+b", "\n"),
+    ] {
+        let text = format!("{before}{}{after}", times((most("a.py") - 4) / tokens(piece), piece));
+        let verdict = judged("a.py", None, &text);
+        assert_eq!(verdict.runs[0].outcome, Outcome::Passed, "{text:.20}: {:?}", verdict.findings.first());
+    }
+}
+
+#[test]
 fn a_million_levels_neither_overflow_nor_hang() {
     for (path, before, piece) in DEEP.iter().step_by(5) {
         let text = before.to_string() + &times(1_000_000, piece);

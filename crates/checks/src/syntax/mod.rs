@@ -27,6 +27,7 @@ mod parse_result;
 mod parts;
 mod preprocessor;
 mod python;
+mod python_scopes;
 mod rust;
 mod shell;
 mod shell_words;
@@ -204,7 +205,9 @@ impl<'a> LanguageReaders<'a> {
         let own = self.parsers.parser.as_ref().map(|own| self.read_own(own, buffer)).transpose()?.flatten();
         match own {
             Some(own) => Ok(memo::PARSED.keep(key, own)),
-            None if self.parsers.parser.is_none() => Ok(memo::PARSED.keep(key, self.read_tree(buffer)?)),
+            None if self.parsers.parser.is_none() => {
+                Ok(memo::PARSED.keep(key, self.read_whole_tree(buffer)?))
+            }
             // Not cached: the reason is noted whenever the own parser fails. Tree-sitter's report is.
             None => Ok(Arc::new(self.read_tree(buffer)?)),
         }
@@ -351,6 +354,27 @@ impl<'a> LanguageReaders<'a> {
         let survey = self.survey(buffer)?;
         let marks = marked(&survey.faults, buffer);
         Ok(ParseResult { by: ParserKind::Tree, marks, keys: None, parts: survey.parts.clone() })
+    }
+
+    /// Reads a whole text with tree-sitter, which accepts some faults.
+    fn read_whole_tree(&self, buffer: &Buffer) -> Result<ParseResult, ParseFailure> {
+        let mut result = self.read_tree(buffer)?;
+        let fault = (self.parsers.credit.whole_fault)(buffer.view());
+        if let Some(fault) = fault {
+            let mark = fault.mark(buffer.lines(), buffer.view());
+            let at = result.marks.partition_point(|(other, _)| other.line < mark.line);
+            result.marks.insert(at, (mark, fault.pass));
+            result.parts.clear();
+        }
+        Ok(result)
+    }
+
+    /// Reads lines of a text by themselves.
+    fn read_piece(&self, piece: &Buffer) -> Result<Arc<ParseResult>, ParseFailure> {
+        match self.parsers.parser {
+            Some(_) => self.read(piece),
+            None => self.read_tree(piece).map(Arc::new),
+        }
     }
 
     /// Reads with the language's own parser; `None` if it could not do so safely.
@@ -529,7 +553,7 @@ impl<'a> LanguageReaders<'a> {
             let (first, last) = piece.new;
             let text = after.view().get(after.lines().block(first, last)).unwrap_or_default();
             let part = Buffer::read(text.as_bytes().to_vec(), Hints::default()).ok();
-            part.and_then(|part| self.read(&part).ok()).is_some_and(|read| read.marks.is_empty())
+            part.and_then(|part| self.read_piece(&part).ok()).is_some_and(|read| read.marks.is_empty())
         };
         let mut pieces = sides.pieces();
         pieces.retain(|piece| is_insertion(piece) && piece.old.0 > open && is_sound(piece));

@@ -9,15 +9,16 @@ use super::brackets::BracketReport;
 use super::cause::BracketPairs;
 use super::fault::SyntaxFault;
 use super::parse::Parse;
-use super::parts;
+use super::parts::{self, ChangedPart};
+use super::python_scopes;
 
 /// The most open brackets, and below it the most indents: `MAXLEVEL` and `MAXINDENT` - 1 of CPython's tokenizer. Ruff's
 /// tokenizer has no such limits.
 const MAX_OPEN: usize = 200;
 const MAX_INDENTS: usize = 99;
 
-/// Parses a module and reports every fault.
-pub(super) fn read(text: &str, _path: &str) -> Parse {
+/// Parses a module and reports every fault. Scopes are looked at only in a module that parses.
+pub(super) fn read(text: &str, path: &str) -> Parse {
     let parsed = parse_unchecked(text, ParseOptions::from(Mode::Module));
     let faults = parsed.errors().iter().map(|error| {
         let range = error.location;
@@ -31,15 +32,28 @@ pub(super) fn read(text: &str, _path: &str) -> Parse {
     if faults.is_empty() {
         faults.extend(mixed_indentation(text, tokens()));
     }
+    let module = parsed.syntax().as_module();
+    if faults.is_empty() {
+        faults.extend(module.into_iter().flat_map(|module| python_scopes::faults(module, text, path)));
+    }
     if !faults.is_empty() {
         return Parse::faulty(faults);
     }
-    let statements = parsed.syntax().as_module().into_iter().flat_map(|module| &module.body);
+    let statements = module.into_iter().flat_map(|module| &module.body);
     Parse::valid(parts::thinned(
         text,
         statements.map(|statement| statement.range().start().to_usize()),
         |_| true,
     ))
+}
+
+/// True if a changed part cannot move an import from `__future__` behind other statements.
+pub(super) fn fits(change: &ChangedPart<'_>, _path: &str) -> bool {
+    const FUTURE: &str = "__future__";
+    // The docstring of the module may be longer than the text that is known.
+    let is_before_docstring =
+        || change.before.is_empty() && change.after.starts_with(['"', '\'', 'r', 'R', 'u', 'U']);
+    !change.new.contains(FUTURE) && !change.after.contains(FUTURE) && !is_before_docstring()
 }
 
 /// Pairs the brackets of a module; those in strings and comments do not count.

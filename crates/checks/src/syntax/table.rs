@@ -88,6 +88,8 @@ pub(super) struct Credit {
     pub(super) preprocessor: bool,
     /// Returns the faults of a node that the grammar accepts.
     pub(super) accepted_faults: fn(Node<'_>, &str) -> Vec<SyntaxFault>,
+    /// Returns a fault of a whole text that the grammar accepts, and that a part of the text may have.
+    pub(super) whole_fault: fn(&str) -> Option<SyntaxFault>,
 }
 
 /// A grammar whose faults are all certain.
@@ -97,6 +99,7 @@ const FULL: Credit = Credit {
     trailing_commas: false,
     preprocessor: false,
     accepted_faults: |_, _| Vec::new(),
+    whole_fault: |_| None,
 };
 
 /// A grammar of which only unmatched brackets are certain.
@@ -144,8 +147,6 @@ const fn own(
     Some(OwnParser { name, read, frame, per_byte, stops, levels: None, brackets: None })
 }
 
-/// The parts of a language in which a valid part is valid wherever another part can be.
-const INDEPENDENT: PartRules = PartRules { apply: |_| true, fits: |_, _| true };
 /// The parts of JavaScript and TypeScript.
 const MODULES: PartRules = PartRules { apply: ecmascript::has_parts, fits: ecmascript::fits };
 
@@ -167,7 +168,7 @@ pub(super) static TABLE: [LanguageParsers; 16] = [
             brackets: Some(python::brackets),
         }),
         credit: FULL,
-        parts: Some(INDEPENDENT),
+        parts: Some(PartRules { apply: |_| true, fits: python::fits }),
     },
     LanguageParsers {
         name: "javascript",
@@ -213,7 +214,7 @@ pub(super) static TABLE: [LanguageParsers; 16] = [
     },
     LanguageParsers {
         parts: Some(PartRules { apply: |_| true, fits: go::fits }),
-        ..tree("go", Credit { accepted_faults: go::faults, ..FULL })
+        ..tree("go", Credit { accepted_faults: go::faults, whole_fault: go::missing_package, ..FULL })
     },
     tree("bash", only_tokens(&["fi", "done", "esac"])),
     tree("html", only_tokens(&[])),

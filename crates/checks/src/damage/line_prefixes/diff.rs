@@ -6,8 +6,10 @@ mod operators;
 mod tests;
 
 use self::marks::marked;
+use super::super::code_files::{is_code_file, is_makefile};
 use super::super::lexical_syntax::TextKind;
 use super::super::lexis::LexicalPart;
+use super::super::patches::hunk;
 use super::super::text_pair::{DamageFinding, TextPair};
 use crate::delta::ReplacedLines;
 
@@ -22,11 +24,12 @@ pub(super) fn look(texts: &TextPair<'_>, piece: &ReplacedLines) -> Option<Damage
     let is_diff = lines().any(was_replaced);
     let is_example = |line: usize| {
         !is_diff
-            && (texts.is_fenced(line)
+            && (texts.is_patched(line)
+                || texts.is_fenced(line)
                 || texts.is_in_string(line)
                 || texts.part_of_line(line) == LexicalPart::Comment)
     };
-    if let Some(line) = lines().find(|line| is_hunk(text(*line)) && !is_example(*line)) {
+    if let Some(line) = lines().find(|line| hunk(text(*line)).is_some() && !is_example(*line)) {
         return Some(finding_at(line, "@@"));
     }
     let mut run: Vec<usize> = Vec::new();
@@ -48,18 +51,9 @@ fn finding_at(line: usize, mark: &str) -> DamageFinding {
     DamageFinding { line, column: 1, message }
 }
 
-/// True for the header of a hunk, such as `@@ -1,2 +3,4 @@`.
-fn is_hunk(text: &str) -> bool {
-    let Some((head, _)) = text.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@")) else {
-        return false;
-    };
-    let number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == ',');
-    head.split_once(" +").is_some_and(|(old, new)| number(old) && number(new))
-}
-
-fn is_makefile(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.eq_ignore_ascii_case("makefile") || name == "GNUmakefile" || name.ends_with(".mk")
+/// True for a text whose language has no list with `+` or `-` before its items, though none of its lines is surely code.
+fn has_no_lists(texts: &TextPair<'_>) -> bool {
+    matches!(texts.language(), "html" | "dockerfile") || is_code_file(texts.draft.path)
 }
 
 /// True if a line may be the head of an Objective-C method, such as `+ (NSURL *)urlFor:(NSString *)name;`. Headers of
@@ -105,11 +99,21 @@ fn judge(texts: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> Option<D
         TextKind::Data => plus + minus > 1 && texts.language() != "csv" || known('-') > 0,
         // In a makefile, `-` ignores the failure of a command or of an inclusion.
         TextKind::Unknown if is_makefile(texts.draft.path) && plus == 0 => false,
-        TextKind::Prose | TextKind::Unknown => known('-') > 0 && plus > 0 || known('+') + known('-') > 1,
+        TextKind::Prose | TextKind::Unknown => {
+            let is_removed =
+                || has_no_lists(texts) && all().any(|(mark, rest)| removes(texts, piece, mark, rest));
+            known('-') > 0 && plus > 0 || known('+') + known('-') > 1 || plus > 0 && is_removed()
+        }
         TextKind::Patch => false,
     };
     let mark = if texts.after.text(first).starts_with('+') { "+" } else { "-" };
     found.then(|| finding_at(first, mark))
+}
+
+/// True for a line that the edit replaced, with a `-` and a blank in front.
+fn removes(texts: &TextPair<'_>, piece: &ReplacedLines, mark: char, rest: &str) -> bool {
+    let line = rest.strip_prefix(' ').filter(|line| mark == '-' && line.trim().len() > 2);
+    line.is_some_and(|line| texts.replaced(piece, line))
 }
 
 /// True if the text before had the line after the mark unchanged, including its indentation.

@@ -1,10 +1,11 @@
-//! Finds line numbers and diff marks before new lines, copied from the output of a tool.
+//! Finds line numbers and diff marks before new lines, copied from the output of a tool, and Markdown fences around them.
 //!
 //! Numbers must ascend line by line, and one of these must hold as well: they are the actual line numbers, the text after
 //! them was in the file before, or that text is indented. The keys of a table ascend, too. In code that the grammar reads as
 //! valid, they are line numbers only if most of the lines had these numbers in the text before.
 
 mod diff;
+mod fences;
 mod keys;
 
 use super::lexical_syntax::TextKind;
@@ -42,8 +43,11 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     if texts.kind == TextKind::Patch {
         return Vec::new();
     }
-    let mut findings = Vec::new();
+    let mut findings = fences::look(texts);
     for piece in &texts.pieces {
+        if findings.len() >= MAX_FINDINGS {
+            break;
+        }
         let lines = (piece.new.0..=piece.new.1).map(|line| (line, texts.after.text(line)));
         let mut run: Vec<PrefixedLine<'_>> = Vec::new();
         for (line, text) in lines {
@@ -57,9 +61,6 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         }
         findings.extend(close(texts, piece, run));
         findings.extend(diff::look(texts, piece));
-        if findings.len() >= MAX_FINDINGS {
-            break;
-        }
     }
     findings
 }

@@ -21,6 +21,8 @@ use lockgate_syntax as grammar;
 const MAX_FILES: usize = 20;
 /// The most uses that are reported.
 const MAX_USES: usize = 3;
+/// The most steps of the parser that looks for syntax errors.
+const MAX_STEPS: usize = 1 << 20;
 
 /// True if definitions can be found in a draft. Reading needs a thread of its own, even to find none.
 fn has_grammar(draft: &FileDraft<'_>) -> bool {
@@ -82,11 +84,13 @@ impl Services {
             (before.collect::<HashMap<usize, Tags>>(), after)
         });
         let Ok((before, after)) = read else { return lost };
+        let mut unsure = UnsureTags { drafts, known: HashMap::new() };
         if let Some(indexed) = indexed.filter(|_| may_vanish) {
             for vanished in self.removed_definitions(&indexed.index, drafts, &after) {
                 let at = vanished.0;
                 let is_weighed =
-                    drafts.get(at).is_some_and(|draft| weighs(at, draft, Accident::UsedDefinitions));
+                    drafts.get(at).is_some_and(|draft| weighs(at, draft, Accident::UsedDefinitions))
+                        && !unsure.may_have(at, vanished.1.line);
                 lost.get_mut(at)
                     .filter(|_| is_weighed)
                     .into_iter()
@@ -104,6 +108,7 @@ impl Services {
             let dropped = context::dropped(old, new, &other_files).into_iter();
             let definitions: Vec<LostDefinition> = dropped
                 .filter(|(name, _)| lost.used.iter().all(|used| used.name != *name))
+                .filter(|(_, line)| !unsure.may_have(at, *line))
                 .map(|(name, line)| LostDefinition { name, line, uses: Vec::new(), count: 0 })
                 .collect();
             lost.dropped = definitions;
@@ -149,6 +154,41 @@ impl Services {
         };
         index.vanished(&remaining_files).into_iter().filter_map(definition).collect()
     }
+}
+
+/// The drafts whose symbols are not certain, because the text before or after the edit has syntax errors: a grammar
+/// that recovers from one may take the definitions behind it for a part of something else.
+struct UnsureTags<'d> {
+    drafts: &'d [FileDraft<'d>],
+    /// True for a draft with errors, by its index.
+    known: HashMap<usize, bool>,
+}
+
+impl UnsureTags<'_> {
+    /// True if a draft may still have the definition of this line: it has errors, and the line is still there.
+    fn may_have(&mut self, at: usize, line: usize) -> bool {
+        let Some(draft) = self.drafts.get(at) else { return false };
+        has_line(draft, line) && *self.known.entry(at).or_insert_with(|| has_errors(draft))
+    }
+}
+
+/// True if the text after the edit has a line as often as the text before it.
+fn has_line(draft: &FileDraft<'_>, line: usize) -> bool {
+    let (before, after) = (draft.current.buffer.lines(), draft.drafted.buffer.lines());
+    let text = before.text(line);
+    let count = |lines: lockgate_text::Lines<'_>| lines.iter().filter(|other| *other == text).count();
+    (1..=before.count()).contains(&line) && count(after) >= count(before)
+}
+
+/// True if the text before or after the edit has syntax errors.
+fn has_errors(draft: &FileDraft<'_>) -> bool {
+    let Some(path) = path_of(draft) else { return false };
+    let texts = [&draft.drafted.buffer, &draft.current.buffer].map(|buffer| buffer.view());
+    texts.into_iter().any(|text| {
+        let language = draft.target.language(text);
+        let tree = language.map(|language| grammar::read(&language.name, path, text, MAX_STEPS));
+        tree.is_some_and(|tree| tree.is_ok_and(|tree| tree.root_node().has_error()))
+    })
 }
 
 /// Returns the path of a draft in the index; `None` for an entity.

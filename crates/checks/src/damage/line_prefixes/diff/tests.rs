@@ -82,3 +82,64 @@ fn diff_marks_in_front_of_code_are_found() {
         assert_eq!(found(path, before, after), 1, "{path}: {after:?}");
     }
 }
+
+#[test]
+fn marks_with_a_blank_are_found_where_no_list_has_them() {
+    for (path, before, after) in [
+        (
+            "b.html",
+            "<p>a</p>\n<p>bbbb</p>\n<p>cccc</p>\n<p>d</p>\n",
+            "<p>a</p>\n- <p>bbbb</p>\n+ <p>b2</p>\n+ <p>cccc</p>\n<p>d</p>\n",
+        ),
+        ("Makefile", "a:\nX = bbb\nc:\n", "a:\n- X = bbb\n+ X = b2\nc:\n"),
+        ("Dockerfile", "FROM a\nRUN bbb\nRUN ccc\n", "FROM a\n- RUN bbb\n+ RUN b2\nRUN ccc\n"),
+        ("a.vue", "<p>a</p>\n<p>b</p>\n", "<p>a</p>\n- <p>b</p>\n+ <p>b2</p>\n"),
+    ] {
+        assert_eq!(found(path, before, after), 1, "{path}: {after:?}");
+    }
+    for (path, before, after) in [
+        ("a.md", "a\n\nFast start\nSmall\n", "a\n\n- Fast start\n+ Tiny\n"),
+        ("a.txt", "a\n\nFast start\nSmall\n", "a\n\n- Fast start\n+ Tiny\n"),
+        ("a.rst", "a\n\nFast start\nSmall\n", "a\n\n- Fast start\n+ Tiny\n"),
+        ("a.adoc.j2", "a\n\nFast start\nSmall\n", "a\n\n- Fast start\n+ Tiny\n"),
+        (
+            "b.html",
+            "<pre>\nFast startup\nSmall size\n</pre>\n",
+            "<pre>\n- Fast startup\n- Small size\n</pre>\n",
+        ),
+        ("Makefile", "include bbb\n", "-include bbb\n-include ccc\n"),
+        ("Makefile", "a:\n\trm b\n", "a:\n\t- rm b\n\t+ make c\n"),
+        ("Dockerfile", "RUN a \\\nbbb\n", "RUN a \\\n- bbb\n"),
+    ] {
+        assert_eq!(found(path, before, after), 0, "{path}: {after:?}");
+    }
+}
+
+#[test]
+fn a_patch_with_its_header_is_shown_in_a_text_that_is_no_code() {
+    let patch = "--- a/x.py\n+++ b/x.py\n@@ -1,4 +1,4 @@\n a\n-bbb\n+ccc\n\n d\n@@ -9 +9,2 @@ def f():\n-eee\n+fff\n+ggg\n\\ No newline\n";
+    let shown = format!("$ git diff\n{patch}");
+    let numbers = "-- old --\nbbb is a long line\n-- new --\nb\n";
+    let golden = format!("{numbers}-- diff --\n--- old\n+++ new\n@@ -1 +1 @@\n-bbb is a long line\n+b\n");
+    for path in ["tests/golden/diff.txt", "diff.golden", "diff.out", "cram.t", "expected", "a.log"] {
+        assert_eq!(found(path, "x\n", &shown), 0, "{path}");
+        assert_eq!(findings(Accident::LinePrefixes, path, None, &shown), [], "{path}");
+        assert_eq!(found(path, numbers, &golden), 0, "{path}");
+    }
+    // The controls: a file of code, a patch of the file itself or of its replaced lines, and a hunk without a header.
+    for path in
+        ["a.py", "a.rs", "a.rb", "a.vue", "a.html", "Makefile", "Dockerfile", "CMakeLists.txt", "a.md"]
+    {
+        assert_eq!(found(path, "x\n", &shown), 1, "{path}");
+    }
+    assert_eq!(found("src/x.py.txt", "x\n", &shown.replace("b/x.py", "b/src/x.py.txt")), 1);
+    assert_eq!(found("a.txt", "a\nbbb\nd\n", patch), 1);
+    assert_eq!(found("a.txt", "x\n", "$ git diff\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"), 1);
+    assert_eq!(
+        found("a.txt", "x\n", "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-b\n+c\n\n@@ -1 +1 @@\n-b\n+c\n"),
+        1
+    );
+    // Behind a patch, marks before known lines count.
+    let marked = format!("{shown}x\n+one long line\n-two long line\n");
+    assert_eq!(found("a.txt", "one long line\ntwo long line\n", &marked), 1);
+}
