@@ -206,9 +206,9 @@ pub(super) fn target(path: &str, destination: &str) -> Option<String> {
     let destination = destination.trim();
     // A placeholder of a template has no value yet.
     // CommonMark takes the angle brackets of `<%= url %>` for its own.
-    let is_filled_in = ["{{", "{%", "${", "<%"].iter().any(|tag| destination.contains(tag))
+    let is_placeholder = ["{{", "{%", "${", "<%"].iter().any(|tag| destination.contains(tag))
         || destination.starts_with('%') && destination.ends_with('%');
-    if destination.starts_with('/') || has_scheme(destination) || is_filled_in {
+    if destination.starts_with('/') || has_scheme(destination) || is_placeholder {
         return None;
     }
     let target_path = destination.split(['#', '?']).next().filter(|target_path| !target_path.is_empty())?;

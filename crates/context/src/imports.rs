@@ -8,6 +8,9 @@ use lockgate_syntax::TagRole;
 /// The maximum number of characters between the brace of a list of imports and an alias in the list.
 const MAX_LIST: usize = 4_000;
 
+/// The maximum number of modules that one name stands for. Bundles use a short name for hundreds: then it tells none.
+const MAX_MODULES: usize = 4;
+
 /// The imports, by their names in the text.
 pub(super) struct Imports<'a> {
     /// Modules, each with the last part of its own path. Functions of one text may use a name for several.
@@ -24,7 +27,7 @@ impl<'a> Imports<'a> {
         let (mut modules, mut things) = (HashMap::new(), HashMap::new());
         let mut add_module = |name: &'a str, module: &'a str| {
             let known: &mut Vec<&str> = modules.entry(name).or_default();
-            if !known.contains(&module) {
+            if known.len() <= MAX_MODULES && !known.contains(&module) {
                 known.push(module);
             }
         };
@@ -32,8 +35,10 @@ impl<'a> Imports<'a> {
         for (meaning, span) in use_context.places {
             let Some(name) = use_context.view.get(span.clone()) else { continue };
             let bare = if use_context.language == "go" { package(name) } else { name };
-            let listed = || listed_module(use_context.view, span.start);
-            if let (TagRole::Alias, "rust", Some(module)) = (meaning, use_context.language, listed()) {
+            if *meaning == TagRole::Alias
+                && use_context.language == "rust"
+                && let Some(module) = listed_module(use_context.view, span.start)
+            {
                 things.insert(name, module);
                 last = None;
                 continue;
@@ -75,9 +80,9 @@ impl<'a> Imports<'a> {
         self.things.get(name).copied().unwrap_or(name)
     }
 
-    /// Returns the modules that a name stands for; none if it stands for something else.
+    /// Returns the modules that a name stands for; none if it stands for something else, or for too many.
     pub(super) fn modules(&self, name: &str) -> &[&'a str] {
-        self.modules.get(name).map_or(&[], Vec::as_slice)
+        self.modules.get(name).filter(|modules| modules.len() <= MAX_MODULES).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the original name of the import that a name stands for.

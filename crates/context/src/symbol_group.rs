@@ -96,7 +96,7 @@ impl<'i> SymbolGroup<'i> {
                 SymbolVisibility::Free => {
                     subjects.importable.insert(symbol.path);
                     subjects.folders.insert(folder(symbol.path));
-                    let object = object(symbol).map(|object| index.names.text(object.name));
+                    let object = enclosing_variable(symbol).map(|object| index.names.text(object.name));
                     modules.extend(owners(index, symbol.path).into_iter().chain(parent).chain(object));
                 }
                 SymbolVisibility::Member => {
@@ -158,7 +158,7 @@ impl<'i> SymbolGroup<'i> {
 }
 
 /// Returns the variable of a script whose value has the lines of a function, as in `const A = { method() {} }`.
-fn object<'i>(function: &IndexedSymbol<'i>) -> Option<&'i Definition> {
+fn enclosing_variable<'i>(function: &IndexedSymbol<'i>) -> Option<&'i Definition> {
     let Definition { kind, around, location, .. } = *function.definition;
     if family(function.file.language) != LanguageFamily::Script || !kind.is_executable() || around.is_some() {
         return None;

@@ -37,6 +37,8 @@ pub struct SearchMatches {
     pub total: Option<usize>,
     /// The lines of the matches, at most 20.
     pub lines: Vec<EvidenceLine>,
+    /// The first lines of all matches, in ascending order.
+    pub starts: Vec<usize>,
     /// Details of the match, for a literal search.
     pub info: Option<MatchInfo>,
 }

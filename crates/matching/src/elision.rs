@@ -27,6 +27,10 @@ const WORDS: [&str; 12] = [
     "as before",
 ];
 
+/// Words that go on with a block at the depth of its first line.
+const CLAUSES: [&str; 11] =
+    ["else", "elif", "elsif", "except", "finally", "catch", "rescue", "ensure", "when", "case", "default"];
+
 /// The result of a search for an elided block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Elided {
@@ -180,19 +184,61 @@ struct ElidedMatch<'a> {
     parts: Vec<Range<usize>>,
 }
 
+/// What is known of the quoted lines before elided ones.
+#[derive(Default)]
+struct QuotedBefore {
+    /// The lines whose blocks may be open, each deeper than the one before it.
+    open: Vec<usize>,
+    /// The lowest depth of a line of code that does more than to open or close a block.
+    least: Option<usize>,
+    /// The last line, but for a `{` that goes with the line above.
+    last: Option<usize>,
+    /// The rank of the last heading.
+    section: Option<usize>,
+    /// Set in a block of code in Markdown.
+    is_fenced: bool,
+}
+
 impl ElidedMatch<'_> {
     /// Returns true if an elided line is outside of the block of the part before it, or of the part behind it.
     fn leaves_block(&self) -> bool {
-        let pairs = self.parts.iter().zip(self.parts.iter().skip(1));
-        pairs.into_iter().any(|(before, next)| {
-            let elided = before.end..next.start;
-            self.passes_heading(elided.clone()) || self.ends_statement(elided.clone()) || {
-                match self.opener(before.end, next) {
-                    Some(opener) => elided.into_iter().any(|index| self.is_behind_block(index, opener)),
-                    None => self.is_deeper(next, before.end) || self.leaves_sequence(elided),
+        let quoted = self.parts.iter().cloned().flatten().filter(|index| !closes(self.line(*index)));
+        let least = quoted.map(|index| self.depth(index)).min().unwrap_or(usize::MAX);
+        let mut before = QuotedBefore::default();
+        self.parts.iter().zip(self.parts.iter().skip(1)).any(|(part, next)| {
+            part.clone().for_each(|index| self.add(&mut before, index));
+            let elided = part.end..next.start;
+            let inner = self.depth(self.beginning(next));
+            let is_inner = |index: &&usize| self.depth(**index) < inner && self.opens(**index);
+            self.passes_heading(&mut before, elided.clone())
+                || self.ends_statement(&before, elided.clone())
+                || match before.open.iter().rev().find(is_inner) {
+                    Some(opener) => elided.into_iter().any(|index| self.is_behind_block(index, *opener)),
+                    // Elided lines open the block of the next part.
+                    None if before.least.is_some_and(|least| least < inner) => true,
+                    // A comment is that of the one block behind it.
+                    None if before.least.is_none() && self.opened(&before, elided.clone()) > 1 => true,
+                    None => self.leaves_sequence(&before, least, elided),
                 }
-            }
         })
+    }
+
+    /// Adds a quoted line to what is known.
+    fn add(&self, before: &mut QuotedBefore, index: usize) {
+        let (line, depth) = (self.line(index), self.depth(index));
+        let is_opened = |open: &usize| open + 1 == index && self.depth(*open) == depth;
+        let goes_with_line_above = line == "{" && before.open.last().is_some_and(is_opened);
+        if !goes_with_line_above {
+            while before.open.pop_if(|open| self.depth(*open) >= depth).is_some() {}
+            before.open.push(index);
+            before.last = Some(index);
+        }
+        if !closes(line) && line != "{" && !self.is_comment(line) {
+            before.least = Some(before.least.map_or(depth, |least| least.min(depth)));
+        }
+        if let Some(rank) = self.heading(before, index) {
+            before.section = Some(rank);
+        }
     }
 
     /// Returns true if the lines in place of a mark contain that mark: then it is a line of the file, and represents no
@@ -210,11 +256,6 @@ impl ElidedMatch<'_> {
         indent_of(self.folded.line(index)).len()
     }
 
-    /// Returns the quoted lines before this one, the last one first.
-    fn quoted_before(&self, end: usize) -> impl Iterator<Item = usize> {
-        self.parts.iter().rev().filter(move |part| part.end <= end).flat_map(|part| part.clone().rev())
-    }
-
     /// Returns true if the lines behind this one are its block.
     fn opens(&self, index: usize) -> bool {
         let next = index + 1;
@@ -222,70 +263,106 @@ impl ElidedMatch<'_> {
         is_deeper || self.line(index).ends_with(['{', '(', '[', ':']) || self.line(next) == "{"
     }
 
-    /// Returns the quoted line that opens the block in which the next part begins.
-    fn opener(&self, end: usize, next: &Range<usize>) -> Option<usize> {
-        let mut limit = self.depth(self.beginning(next));
-        self.quoted_before(end).filter(|index| self.line(*index) != "{").find(|index| {
-            let is_outer = self.depth(*index) < limit;
-            limit = limit.min(self.depth(*index));
-            is_outer && self.opens(*index)
-        })
-    }
-
     /// Returns the first line of a part that does more than to close a block.
     fn beginning(&self, part: &Range<usize>) -> usize {
         part.clone().find(|index| !closes(self.line(*index))).unwrap_or(part.start)
     }
 
-    /// Returns true if a part is indented more than a quoted line before it: then elided lines open its block.
-    fn is_deeper(&self, part: &Range<usize>, end: usize) -> bool {
-        let depth = self.depth(self.beginning(part));
-        self.quoted_before(end)
-            .filter(|index| !closes(self.line(*index)))
-            .any(|index| self.depth(index) < depth)
+    /// Returns true if a line is not in the block that another one opens.
+    fn is_behind_block(&self, index: usize, opener: usize) -> bool {
+        let is_case = || {
+            let of_switch = ["switch", "select"].iter().any(|word| self.line(opener).contains(word));
+            of_switch && ["case ", "default:"].iter().any(|word| self.line(index).starts_with(word))
+        };
+        self.depth(index) <= self.depth(opener)
+            && !self.line(index).starts_with(')')
+            && !self.stays_in_block(index)
+            && !is_case()
     }
 
-    /// Returns true if a line is not in the block that another one opens. `) -> int:` goes on with it, and `#ifdef` does not
-    /// end it.
-    fn is_behind_block(&self, index: usize, opener: usize) -> bool {
-        self.depth(index) <= self.depth(opener) && !self.line(index).starts_with([')', '#'])
+    /// Returns the number of blocks that elided lines open at the depth of the line before them.
+    fn opened(&self, before: &QuotedBefore, elided: Range<usize>) -> usize {
+        let depth = before.last.map_or(0, |index| self.depth(index));
+        let is_block = |index: &usize| {
+            self.depth(*index) <= depth
+                && self.opens(*index)
+                && !self.line(*index).starts_with([')', ']', '}'])
+        };
+        elided.into_iter().filter(is_block).count()
+    }
+
+    fn is_comment(&self, line: &str) -> bool {
+        line.starts_with('#') && self.language != Some("markdown")
+            || ["//", "/*", "*", "--", "<!--"].iter().any(|sign| line.starts_with(sign))
+    }
+
+    /// Returns true for a line that ends no block, however it is indented: a comment, `#ifdef`, a label or `where`.
+    fn stays_in_block(&self, index: usize) -> bool {
+        let line = self.line(index);
+        let label = || line.strip_suffix(':').is_some_and(|name| name.chars().all(char::is_alphanumeric));
+        self.is_comment(line)
+            || matches!(self.language, Some("c" | "cpp" | "go")) && label()
+            || self.language == Some("rust") && line == "where"
     }
 
     /// Returns true if elided lines between lines of one block are not all in it, or open another one where the line before
-    /// them opened one. `} else {` goes on with a block.
-    fn leaves_sequence(&self, elided: Range<usize>) -> bool {
-        let quoted = self.parts.iter().cloned().flatten().filter(|index| !closes(self.line(*index)));
-        let least = quoted.map(|index| self.depth(index)).min().unwrap_or(usize::MAX);
-        let opened = self.quoted_before(elided.start).find(|index| self.line(*index) != "{");
-        let opened = opened.filter(|index| self.opens(*index)).map(|index| self.depth(index));
+    /// them opened one. `} else {` and `except:` go on with a block. `least` is the lowest depth of a quoted line.
+    fn leaves_sequence(&self, before: &QuotedBefore, least: usize, elided: Range<usize>) -> bool {
+        let opened = before.last.filter(|index| self.opens(*index)).map(|index| self.depth(index));
         let leaves = |index: usize| {
             self.depth(index) < least
                 || opened.is_some_and(|opened| self.depth(index) <= opened && self.opens(index))
         };
-        elided.into_iter().any(|index| leaves(index) && !self.line(index).starts_with([')', ']', '}', '#']))
+        let goes_on = |line: &str| {
+            let word = line.split(|sign: char| !sign.is_alphabetic()).next().unwrap_or_default();
+            line.starts_with([')', ']', '}']) || CLAUSES.contains(&word)
+        };
+        elided
+            .into_iter()
+            .any(|index| leaves(index) && !goes_on(self.line(index)) && !self.stays_in_block(index))
     }
 
     /// Returns true if elided lines have a heading that ends the section of the lines before them.
-    fn passes_heading(&self, elided: Range<usize>) -> bool {
-        let rank = |index: usize| heading(self.line(index), self.language);
-        let section = self.quoted_before(elided.start).find_map(rank).unwrap_or(usize::MAX);
-        elided.into_iter().filter_map(rank).any(|rank| rank <= section)
+    fn passes_heading(&self, before: &mut QuotedBefore, mut elided: Range<usize>) -> bool {
+        let section = before.section.unwrap_or(usize::MAX);
+        elided.any(|index| self.heading(before, index).is_some_and(|rank| rank <= section))
     }
 
-    /// Returns true if the statement of SQL before elided lines ends in them.
-    fn ends_statement(&self, elided: Range<usize>) -> bool {
-        let ends = |index: usize| self.line(index).ends_with(';');
-        let has_ended = self.quoted_before(elided.start).next().is_none_or(ends);
-        self.language == Some("sql") && !has_ended && elided.into_iter().any(ends)
+    /// Returns the rank of a heading: of Markdown, TOML, a document of YAML, or a stage of a Dockerfile. Lines are given in their order.
+    fn heading(&self, before: &mut QuotedBefore, index: usize) -> Option<usize> {
+        let line = self.folded.line(index);
+        match self.language? {
+            "markdown" => {
+                before.is_fenced ^= ["```", "~~~"].iter().any(|fence| line.trim_start().starts_with(fence));
+                let rank = line.len() - line.trim_start_matches('#').len();
+                let is_heading = (1..=6).contains(&rank) && line.get(rank..)?.starts_with([' ', '\t']);
+                let follows = index > 0 && self.folded.number(index - 1) + 1 == self.folded.number(index);
+                let underlines = |sign: char| follows && line.trim_end().chars().all(|other| other == sign);
+                let underlined = underlines('=').then_some(1).or_else(|| underlines('-').then_some(2));
+                is_heading.then_some(rank).or(underlined).filter(|_| !before.is_fenced)
+            }
+            "toml" => {
+                let header = line.split('#').next().unwrap_or_default().trim_end();
+                (line.starts_with('[') && header.ends_with(']')).then_some(1)
+            }
+            "yaml" => (line.trim_end() == "---").then_some(1),
+            "dockerfile" => line.starts_with("FROM ").then_some(1),
+            _ => None,
+        }
     }
-}
 
-/// Returns the rank of a heading: of Markdown, or of a section as in TOML.
-fn heading(line: &str, language: Option<&str>) -> Option<usize> {
-    let signs = line.len() - line.trim_start_matches('#').len();
-    let is_heading = language == Some("markdown") && (1..=6).contains(&signs);
-    let is_section = line.starts_with('[') && line.ends_with(']');
-    is_heading.then_some(signs).or(is_section.then_some(1))
+    /// Returns true if the statement of SQL before elided lines ends in them. Statements of a block may end.
+    fn ends_statement(&self, before: &QuotedBefore, mut elided: Range<usize>) -> bool {
+        const OPENERS: [&str; 7] = ["BEGIN", "THEN", "ELSE", "LOOP", "DECLARE", "AS", "$$"];
+        let Some(last) = before.last.filter(|_| self.language == Some("sql")) else { return false };
+        let word = self.line(last).rsplit(' ').next().unwrap_or_default().to_uppercase();
+        let is_complete = word.ends_with(';') || word.ends_with("$$") || OPENERS.contains(&word.as_str());
+        !is_complete
+            && elided.any(|index| {
+                let statement = self.line(index).split("--").next().unwrap_or_default();
+                statement.trim_end().ends_with(';')
+            })
+    }
 }
 
 /// Returns true if a line only closes a block, in any language.

@@ -51,8 +51,13 @@ pub(super) fn every_literal(
     let hits: Vec<Range<usize>> =
         exact::occurrences(range.view, range.window(), search_text.search).collect();
     // One of them may have been followed by such lines before; if all are, the edit was already made.
-    let applied = hits.iter().map(|hit| applied_line(search_text, range, hit));
-    if let Some(line) = applied.collect::<Option<Vec<usize>>>().and_then(|lines| lines.first().copied()) {
+    let applied_at = |hit: &Range<usize>| match locate_hit(search_text, range, hit.clone()) {
+        Located::AlreadyApplied { line } => Some(line),
+        _ => None,
+    };
+    let applied = || hits.iter().map(applied_at).collect::<Option<Vec<usize>>>();
+    let is_examined = hits.len().saturating_mul(search_text.replace.len()) <= STEPS;
+    if let Some(line) = is_examined.then(applied).flatten().and_then(|lines| lines.first().copied()) {
         return Err(Located::AlreadyApplied { line });
     }
     let (candidates, search_text) = (hits.len(), SearchText { on_repeat: OnRepeat::Insert, ..search_text });

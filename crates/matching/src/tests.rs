@@ -190,6 +190,58 @@ fn elided_lines_do_not_open_another_block() {
 }
 
 #[test]
+fn elided_lines_may_have_what_only_looks_like_another_section() {
+    for (language, file, search) in [
+        (
+            "markdown",
+            "## Setup\nRun it.\n```sh\n# install\nmake\n```\n#tag\nDone.\n",
+            "## Setup\n...\nDone.\n",
+        ),
+        ("sql", "BEGIN\n  a := 1;\n  b := 2;\n  RETURN b;\n", "BEGIN\n...\n  RETURN b;\n"),
+        ("json", "{\n  \"a\": 1,\n  \"b\": 2,\n  \"c\": 3\n}\n", "{\n  \"a\": 1,\n  ...\n  \"c\": 3\n"),
+        (
+            "go",
+            "func f() {\n\tswitch a {\n\tcase 1:\n\t\ty()\n\tdefault:\n\t\tz()\n\t}\n}\n",
+            "\tswitch a {\n\t// ...\n\tdefault:\n\t\tz()\n",
+        ),
+        (
+            "c",
+            "int f(int a)\n{\n\tif (a)\n\t\tgoto out;\nout:\n\treturn r;\n}\n",
+            "int f(int a)\n{\n\t...\n\treturn r;\n",
+        ),
+        ("go", "// One\n// two.\nfunc f() {\n\tif a {\n\t\tb()\n\t}\n}\n", "// One\n// ...\n\t\tb()\n"),
+        (
+            "python",
+            "try:\n    a()\nexcept E:\n    b()\nfinally:\n    d()\n",
+            "try:\n    ...\nfinally:\n    d()\n",
+        ),
+        (
+            "csharp",
+            "class T {\n    int first;\n    [Fact]\n    void F() {}\n    int last;\n}\n",
+            "class T {\n...\n    int last;\n",
+        ),
+        (
+            "python",
+            "def f(\n    a,\n) -> int:\n    x = a\n# why\n    if x:\n        y()\n    return x\n",
+            "def f(\n...\n    return x\n",
+        ),
+    ] {
+        let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
+        let path = format!("a.{language}");
+        let range = LineRange::new(&buffer, 1, usize::MAX).with_language(
+            Some(language),
+            &path,
+            &lockgate_syntax::Grammars,
+        );
+        let last = search.lines().last().unwrap();
+        let replace = search.replace(last, &last.to_uppercase());
+        let search_text = SearchText { search, replace: &replace, on_repeat: OnRepeat::Reject };
+        let found = locate(search_text, range, MatchTolerance::Wrapping, &|| None);
+        assert!(matches!(found, Located::One(_)), "{language}: {found:?}");
+    }
+}
+
+#[test]
 fn a_wrapped_quote_with_a_place_is_not_taken_for_an_edit_that_was_made_elsewhere() {
     let file = "function a() {\n    return null;\n}\nfunction b() {\n    return nil;\n}\n";
     let after = file.replace("nil", "null");
@@ -215,6 +267,13 @@ fn what_follows_each_match_already_is_not_added_to_each_again() {
     let once = "    foo()\n    bar()\nx\n    foo()\n    bar()\n";
     assert_eq!(every(once), Err(Located::AlreadyApplied { line: 1 }));
     assert_eq!(every("    foo()\n    bar()\nx\n    foo()\n"), Ok(2));
+    // Each match at its own depth.
+    let deeper =
+        Buffer::read(b"    foo()\n    bar()\nx\n  foo()\n  bar()\n".to_vec(), Hints::default()).unwrap();
+    let search_text =
+        SearchText { search: "foo()\n", replace: "foo()\nbar()\n", on_repeat: OnRepeat::Reject };
+    let again = locate_every(search_text, LineRange::new(&deeper, 1, usize::MAX));
+    assert_eq!(again.map(|found| found.len()), Err(Located::AlreadyApplied { line: 1 }));
 }
 
 #[test]
@@ -269,6 +328,15 @@ fn elided_lines_of_another_function_section_or_statement() {
             "WHERE b = 2;\n",
             "WHERE a = 1;\n",
         ),
+        (
+            "go",
+            "// One\n// two.\nfunc f() {\n\ta(1)\n}\n\nfunc g() {\n\tb(2)\n}\n",
+            "// One\n",
+            "\tb(2)\n",
+            "\ta(1)\n",
+        ),
+        ("yaml", "kind: A\nimage: a\n---\nkind: B\nname: c\n", "kind: A\n", "name: c\n", "image: a\n"),
+        ("markdown", "A\n===\nOne.\nTwo.\n\nB\n===\nLast.\n", "A\n===\n", "Last.\n", "Two.\n"),
         (
             "typescript",
             "let a = 1;\nlet b = 2;\nfunction f() {\n  two(b);\n}\n",

@@ -72,9 +72,7 @@ fn in_markup(texts: &TextPair<'_>, line: usize, text: &str) -> Option<usize> {
             Some(b'n' | b't') if is_between_attributes(texts, start + at) => true,
             Some(b'n') => {
                 let next = rest.get(1..).unwrap_or_default();
-                let is_markup = next.starts_with('<') && !next.starts_with("</")
-                    || next.starts_with("  ")
-                    || next.starts_with("\\t");
+                let is_markup = !next.starts_with("</") && without_indentation(next).starts_with('<');
                 let before = text.get(..at).unwrap_or_default();
                 before.ends_with("?>") || before.ends_with('>') && is_markup
             }
@@ -83,6 +81,14 @@ fn in_markup(texts: &TextPair<'_>, line: usize, text: &str) -> Option<usize> {
     };
     let mut escapes = text.match_indices('\\').map(|(at, _)| at);
     escapes.find(|at| texts.is_surely_code(start + at) && is_escape(*at))
+}
+
+/// Returns a text without the blanks and escaped tabs before it.
+fn without_indentation(mut text: &str) -> &str {
+    while let Some(rest) = text.strip_prefix(' ').or_else(|| text.strip_prefix("\\t")) {
+        text = rest;
+    }
+    text
 }
 
 /// Returns the first escaped line end outside of quotes and formulas if there are many with words between them, and at least
@@ -144,6 +150,7 @@ mod tests {
             "<r><![CDATA[ if (a < b) f(\"\\n\"); ]]></r>\n",
             "<r p=\"(?&lt;!a)\\n\">(?&lt;b\\n</r>\n",
             "<r><b>A</b>\\nb</r>\n",
+            "<string>\\n  • x</string>\n",
         ] {
             assert_eq!(found(text), 0, "{text}");
         }

@@ -44,11 +44,15 @@ pub fn plan<E>(
     join(planned, buffer)
 }
 
-pub(super) fn join(parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEdit, Error> {
+pub(super) fn join(mut parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEdit, Error> {
+    // The first lines of the quotes of each part that is a search.
+    let quoted: Vec<Option<Vec<usize>>> = parts
+        .iter_mut()
+        .map(|part| part.matches.replacements.map(|_| std::mem::take(&mut part.matches.starts)))
+        .collect();
     let sum = |count: fn(&PlannedEdit) -> Option<usize>| {
         parts.iter().any(|part| count(part).is_some()).then(|| parts.iter().filter_map(count).sum())
     };
-    let places: Vec<MatchPlaces> = parts.iter().map(MatchPlaces::of).collect();
     let mut lines: Vec<EvidenceLine> = parts.iter().flat_map(|part| part.matches.lines.clone()).collect();
     lines.sort_by_key(|place| place.line);
     lines.truncate(MAX_MATCH_LINES);
@@ -57,6 +61,7 @@ pub(super) fn join(parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEd
         replacements: sum(|part| part.matches.replacements),
         total: sum(|part| part.matches.total),
         lines,
+        starts: Vec::new(),
         info: infos.max_by_key(|info: &MatchInfo| (info.level, Reverse(info.score))),
     };
     let [notes, warnings] = [
@@ -66,35 +71,19 @@ pub(super) fn join(parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEd
     let (plans, ends): (Vec<Plan>, Vec<PlannedEnd>) =
         parts.into_iter().map(|part| (part.plan, part.end)).unzip();
     let line = |splice: &Splice| buffer.lines().line_at(buffer.offset(splice.span.start));
-    let order =
-        |index: usize, splice: &Splice| places.get(index).map_or(0, |places| places.order(line(splice)));
+    let order = |index: usize, splice: &Splice| {
+        insertion_order(quoted.get(index).and_then(Option::as_deref), line(splice))
+    };
     let (plan, end) = (Plan::join_by(buffer, plans.into_iter(), order)?, PlannedEnd::join(ends.into_iter()));
     Ok(PlannedEdit { notes, warnings, matches, end, ..PlannedEdit::new(plan, Vec::new()) })
 }
 
-/// The places that a part matched.
-enum MatchPlaces {
-    /// It is no search.
-    None,
-    /// The first lines of its matches.
-    At(Vec<usize>),
-}
-
-impl MatchPlaces {
-    fn of(part: &PlannedEdit) -> MatchPlaces {
-        match part.matches.replacements {
-            None => MatchPlaces::None,
-            Some(_) => MatchPlaces::At(part.matches.lines.iter().map(|place| place.line).collect()),
-        }
-    }
-
-    /// Returns the order of what the part inserts before this line, among the parts that insert there: behind the text that
-    /// it quotes, on its own, or before the text that it quotes.
-    fn order(&self, line: usize) -> usize {
-        match self {
-            MatchPlaces::At(lines) if !lines.contains(&line) => 0,
-            MatchPlaces::None => 1,
-            MatchPlaces::At(_) => 2,
-        }
+/// Returns the order of what a part inserts before this line, among the parts that insert there: behind the text that it
+/// quotes, on its own, or before the text that it quotes.
+fn insertion_order(quoted: Option<&[usize]>, line: usize) -> usize {
+    match quoted {
+        Some(lines) if lines.binary_search(&line).is_err() => 0,
+        None => 1,
+        Some(_) => 2,
     }
 }

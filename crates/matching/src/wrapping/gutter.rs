@@ -1,5 +1,7 @@
 //! Removes line numbers before the lines of a block, as tools print them.
 
+use std::collections::{BTreeSet, HashSet};
+
 use super::alternative::{AlternativeEdit, joined, lines};
 
 /// The separators between the number and the line. Of two that begin alike, the longer one comes first.
@@ -93,24 +95,54 @@ fn bare(text: &str, style: Style<'_>) -> Option<String> {
     Some(joined(bare?, text))
 }
 
-/// Returns an unnumbered line of a replacement whose other lines have numbers: without the blanks in place of a number, if
-/// it has them; `None` if they may be its own indentation.
-fn unnumbered<'l>(line: &'l str, replace: &str, search: &str, style: Style<'_>) -> Option<&'l str> {
-    let chars = |text: &str| text.chars().count();
-    let width = lines(replace).find_map(|line| Some(chars(line) - chars(numbered(line, style)?.1)));
-    let is_padded = |width: &usize| line.bytes().take(*width).filter(|byte| *byte == b' ').count() == *width;
-    let Some(behind) = width.filter(is_padded).and_then(|width| line.get(width..)) else { return Some(line) };
-    let depth = |line: &str| line.len() - line.trim_start_matches(' ').len();
-    let is_quoted = |line: &str| lines(search).any(|quoted| depth(quoted) == depth(line));
-    let is_deeper = |more: usize| more.is_multiple_of(2) || more.is_multiple_of(3);
-    let fits = |line: &str| {
-        lines(search).any(|quoted| depth(line).checked_sub(depth(quoted)).is_some_and(is_deeper))
-    };
-    match (is_quoted(line), fits(line), fits(behind)) {
-        (true, ..) | (_, true, false) => Some(line),
-        (false, false, true) => Some(behind),
-        (false, true, true) | (false, false, false) => None,
+/// What tells the blanks in place of a number from the indentation of an unnumbered line.
+struct Padding {
+    /// The width of the numbers in the replacement; `None` if it has none.
+    width: Option<usize>,
+    /// The depths of the quoted lines.
+    depths: BTreeSet<usize>,
+    /// What stands behind a number.
+    separator: &'static str,
+}
+
+impl Padding {
+    fn new(replace: &str, search: &str, style: Style<'_>) -> Padding {
+        let chars = |text: &str| text.chars().count();
+        let width = lines(replace).find_map(|line| Some(chars(line) - chars(numbered(line, style)?.1)));
+        let trimmed = style.separator.trim();
+        let separator = if trimmed.is_empty() { style.separator } else { trimmed };
+        Padding { width, depths: lines(search).map(depth).collect(), separator }
     }
+
+    /// Returns a line without the blanks in place of a number, if it has them; `None` if they may be its own indentation.
+    fn strip<'l>(&self, line: &'l str) -> Option<&'l str> {
+        // Blanks and the separator alone may stand for a number that was left out.
+        let bare = line.trim_start_matches(' ');
+        let has_separator = bare.starts_with(self.separator) && bare.len() < line.len();
+        if self.width.is_some() && has_separator {
+            return None;
+        }
+        let is_padded = |width: &usize| depth(line) >= *width;
+        let Some(behind) = self.width.filter(is_padded).and_then(|width| line.get(width..)) else {
+            return Some(line);
+        };
+        match (self.depths.contains(&depth(line)), self.fits(line), self.fits(behind)) {
+            (true, ..) | (_, true, false) => Some(line),
+            (false, false, true) => Some(behind),
+            (false, true, true) | (false, false, false) => None,
+        }
+    }
+
+    /// Returns true if a line is as deep as a quoted one, or by a usual unit of indentation deeper.
+    fn fits(&self, line: &str) -> bool {
+        let is_deeper = |more: usize| more.is_multiple_of(2) || more.is_multiple_of(3);
+        self.depths.iter().any(|quoted| depth(line).checked_sub(*quoted).is_some_and(is_deeper))
+    }
+}
+
+/// Returns the number of blanks before a line.
+fn depth(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
 }
 
 /// Returns the replacement without its numbers: all lines have one, or none has, or only unchanged lines have one.
@@ -121,11 +153,13 @@ fn replacement(replace: &str, search: &str, style: Style<'_>) -> Option<String> 
     if let Some(bare) = bare(replace, style) {
         return Some(bare);
     }
+    let padding = Padding::new(replace, search, style);
+    let quoted: HashSet<&str> = lines(search).collect();
     // A number without its separator is the text of a line.
     let bare_number = |line: &str| style.separator.trim().is_empty() && !line.contains(style.separator);
     let strip = |line| match numbered(line, style).filter(|_| !bare_number(line)) {
-        None => unnumbered(line, replace, search, style),
-        Some((_, bare)) => lines(search).any(|quoted| quoted == bare).then_some(bare),
+        None => padding.strip(line),
+        Some((_, bare)) => quoted.contains(bare).then_some(bare),
     };
     let stripped: Option<Vec<&str>> = lines(replace).map(strip).collect();
     Some(joined(stripped?, replace))
@@ -199,6 +233,13 @@ mod tests {
         ] {
             let replace = expected.map(|line| format!("  a(o);\n{line}\n  b(o);\n"));
             assert_eq!(read(quote, &with(line)).pop().map(|one| one.1), replace, "{line}");
+        }
+        for (quote, line) in [
+            ("     2\t\ta()\n     3\t\tb()\n", "      \t\tlog()"),
+            ("2 |     a()\n3 |     b()\n", "  |     log()"),
+        ] {
+            let (first, last) = quote.split_at(quote.len() / 2);
+            assert_eq!(read(quote, &format!("{first}{line}\n{last}")), [], "{line}");
         }
         let deeper = read("7:     a\n8:     b\n", "7:     a\n        new\n8:     b\n");
         assert_eq!(deeper[0].1, "    a\n        new\n    b\n");

@@ -72,6 +72,7 @@ fn plan_matches(found: Vec<UniqueMatch>, window: &Window<'_>) -> Result<PlannedE
         .take(MAX_MATCH_LINES)
         .map(|found| evidence_line(window.buffer, found.match_info.line))
         .collect();
+    let starts = found.iter().map(|found| found.match_info.line).collect();
     let (count, match_info) = (found.len(), found.first().map(|found| found.match_info));
     let mut changes: Vec<Change> = found.into_iter().flat_map(|found| found.changes).collect();
     let removal = changes.iter_mut().find(|change| removes_open_line(change, window.buffer));
@@ -81,8 +82,13 @@ fn plan_matches(found: Vec<UniqueMatch>, window: &Window<'_>) -> Result<PlannedE
     }
     let end = PlannedEnd { loses_line_end, ..PlannedEnd::default() };
     let planned = PlannedEdit { end, ..PlannedEdit::new(window.buffer.plan(changes)?, Vec::new()) };
-    let matches =
-        SearchMatches { replacements: Some(count), total: Some(count), lines: places, info: match_info };
+    let matches = SearchMatches {
+        replacements: Some(count),
+        total: Some(count),
+        lines: places,
+        starts,
+        info: match_info,
+    };
     Ok(PlannedEdit { matches, ..planned })
 }
 

@@ -120,6 +120,7 @@ fn replace_every(
         return Err(too_many());
     }
     let places = match_lines(&changes, buffer);
+    let starts = changes.iter().map(|change| buffer.lines().line_at(change.span.start).max(1)).collect();
     let match_info = level.zip(places.first()).map(|(level, place)| MatchInfo {
         level,
         score: Score::IDENTICAL,
@@ -131,8 +132,13 @@ fn replace_every(
     let is_changed = |change: &Change| buffer.view().get(change.span.clone()) != Some(change.text.as_str());
     let changes = changes.into_iter().filter(is_changed).collect();
     let planned = PlannedEdit::new(buffer.plan(changes)?, Vec::new());
-    let matches =
-        SearchMatches { replacements: Some(found), total: total_matches, lines: places, info: match_info };
+    let matches = SearchMatches {
+        replacements: Some(found),
+        total: total_matches,
+        lines: places,
+        starts,
+        info: match_info,
+    };
     Ok(PlannedEdit { matches, ..planned })
 }
 

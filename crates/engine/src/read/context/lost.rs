@@ -160,24 +160,28 @@ impl Services {
 /// that recovers from one may take the definitions behind it for a part of something else.
 struct UnsureTags<'d> {
     drafts: &'d [FileDraft<'d>],
-    /// True for a draft with errors, by its index.
-    known: HashMap<usize, bool>,
+    /// The lines of each draft, by its index; `None` for a draft without errors.
+    known: HashMap<usize, Option<LineCounts<'d>>>,
 }
+
+/// The number of times that each line is in the text before and after an edit.
+type LineCounts<'d> = HashMap<&'d str, (usize, usize)>;
 
 impl UnsureTags<'_> {
     /// True if a draft may still have the definition of this line: it has errors, and the line is still there.
     fn may_have(&mut self, at: usize, line: usize) -> bool {
         let Some(draft) = self.drafts.get(at) else { return false };
-        has_line(draft, line) && *self.known.entry(at).or_insert_with(|| has_errors(draft))
+        let counts = self.known.entry(at).or_insert_with(|| has_errors(draft).then(|| line_counts(draft)));
+        let text = draft.current.buffer.lines().text(line);
+        counts.as_ref().and_then(|counts| counts.get(text)).is_some_and(|(before, after)| after >= before)
     }
 }
 
-/// True if the text after the edit has a line as often as the text before it.
-fn has_line(draft: &FileDraft<'_>, line: usize) -> bool {
-    let (before, after) = (draft.current.buffer.lines(), draft.drafted.buffer.lines());
-    let text = before.text(line);
-    let count = |lines: lockgate_text::Lines<'_>| lines.iter().filter(|other| *other == text).count();
-    (1..=before.count()).contains(&line) && count(after) >= count(before)
+fn line_counts<'d>(draft: &'d FileDraft<'_>) -> LineCounts<'d> {
+    let mut counts = LineCounts::new();
+    draft.current.buffer.lines().iter().for_each(|line| counts.entry(line).or_default().0 += 1);
+    draft.drafted.buffer.lines().iter().for_each(|line| counts.entry(line).or_default().1 += 1);
+    counts
 }
 
 /// True if the text before or after the edit has syntax errors.
