@@ -18,14 +18,14 @@ const MARKDOWN_HOSTS: [&str; 10] =
 
 /// A fence on a line of its own.
 #[derive(Debug, Clone, Copy)]
-struct CodeFence<'t> {
+struct FenceLine<'t> {
     line: usize,
     delimiter: &'t str,
 }
 
-impl CodeFence<'_> {
+impl FenceLine<'_> {
     /// True if this fence closes the block that another one opens.
-    fn closes(&self, open: &CodeFence<'_>) -> bool {
+    fn closes(&self, open: &FenceLine<'_>) -> bool {
         self.line > open.line + 1 && self.delimiter.starts_with(open.delimiter)
     }
 }
@@ -52,13 +52,13 @@ fn is_code(texts: &TextPair<'_>) -> bool {
 }
 
 /// Returns the new fence on the first line with text.
-fn at_start<'t>(texts: &TextPair<'t>) -> Option<CodeFence<'t>> {
+fn at_start<'t>(texts: &TextPair<'t>) -> Option<FenceLine<'t>> {
     let first = (1..=texts.after.count()).find(|line| has_text(texts, *line))?;
     opening(texts, first).filter(|fence| is_new(texts, fence.line))
 }
 
 /// Returns the new fence on the last line with text, if the text has no other one.
-fn at_end<'t>(texts: &TextPair<'t>) -> Option<CodeFence<'t>> {
+fn at_end<'t>(texts: &TextPair<'t>) -> Option<FenceLine<'t>> {
     let last = (1..=texts.after.count()).rev().find(|line| has_text(texts, *line))?;
     let fence = closing(texts, last).filter(|_| texts.after.text(last).starts_with(['`', '~']))?;
     let is_alone = || (1..last).all(|line| opening(texts, line).is_none());
@@ -68,12 +68,12 @@ fn at_end<'t>(texts: &TextPair<'t>) -> Option<CodeFence<'t>> {
 /// Finds the blocks whose fences are the first line of a piece and the last line of that piece or of a later one.
 fn around_pieces(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let mut findings = Vec::new();
-    let mut open: Option<CodeFence<'_>> = None;
+    let mut open: Option<FenceLine<'_>> = None;
     for piece in &texts.pieces {
         let Some((first, last)) = ends(texts, piece) else { continue };
         let start = opening(texts, first).filter(|fence| is_new(texts, fence.line));
         let close = closing(texts, last);
-        let is_closed = |open: &CodeFence<'_>| close.is_some_and(|close| close.closes(open));
+        let is_closed = |open: &FenceLine<'_>| close.is_some_and(|close| close.closes(open));
         let Some(block) = start.filter(is_closed).or_else(|| open.filter(is_closed)) else {
             open = start.or(open);
             continue;
@@ -97,16 +97,16 @@ fn ends(texts: &TextPair<'_>, piece: &ReplacedLines) -> Option<(usize, usize)> {
 }
 
 /// Returns the fence on a line that may open a block: only the name of a language or a few words follow it.
-fn opening<'t>(texts: &TextPair<'t>, line: usize) -> Option<CodeFence<'t>> {
+fn opening<'t>(texts: &TextPair<'t>, line: usize) -> Option<FenceLine<'t>> {
     let text = texts.after.text(line).trim_start();
     let delimiter = fence(text)?;
     let info = text.strip_prefix(delimiter)?.trim();
     let is_info = info.len() <= LONGEST_INFO && !info.contains(['`', '~', ';']);
-    (is_info && !info.starts_with(['+', ',', ')', ']'])).then_some(CodeFence { line, delimiter })
+    (is_info && !info.starts_with(['+', ',', ')', ']'])).then_some(FenceLine { line, delimiter })
 }
 
 /// Returns the fence on a line with nothing else.
-fn closing<'t>(texts: &TextPair<'t>, line: usize) -> Option<CodeFence<'t>> {
+fn closing<'t>(texts: &TextPair<'t>, line: usize) -> Option<FenceLine<'t>> {
     opening(texts, line).filter(|_| bare(texts.after.text(line).trim_start()))
 }
 
@@ -156,7 +156,7 @@ fn may_show_markdown(texts: &TextPair<'_>) -> bool {
     }
 }
 
-fn finding_at(texts: &TextPair<'_>, fence: CodeFence<'_>) -> DamageFinding {
+fn finding_at(texts: &TextPair<'_>, fence: FenceLine<'_>) -> DamageFinding {
     let text = texts.after.text(fence.line);
     let excerpt: String = text.trim().chars().take(40).collect();
     let message =

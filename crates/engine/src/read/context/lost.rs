@@ -161,11 +161,11 @@ impl Services {
 struct UnsureTags<'d> {
     drafts: &'d [FileDraft<'d>],
     /// The lines of each draft, by its index; `None` for a draft without errors.
-    known: HashMap<usize, Option<LineCounts<'d>>>,
+    known: HashMap<usize, Option<LineOccurrences<'d>>>,
 }
 
 /// The number of times that each line is in the text before and after an edit.
-type LineCounts<'d> = HashMap<&'d str, (usize, usize)>;
+type LineOccurrences<'d> = HashMap<&'d str, (usize, usize)>;
 
 impl UnsureTags<'_> {
     /// True if a draft may still have the definition of this line: it has errors, and the line is still there.
@@ -177,8 +177,8 @@ impl UnsureTags<'_> {
     }
 }
 
-fn line_counts<'d>(draft: &'d FileDraft<'_>) -> LineCounts<'d> {
-    let mut counts = LineCounts::new();
+fn line_counts<'d>(draft: &'d FileDraft<'_>) -> LineOccurrences<'d> {
+    let mut counts = LineOccurrences::new();
     draft.current.buffer.lines().iter().for_each(|line| counts.entry(line).or_default().0 += 1);
     draft.drafted.buffer.lines().iter().for_each(|line| counts.entry(line).or_default().1 += 1);
     counts
