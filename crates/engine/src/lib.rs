@@ -41,6 +41,7 @@ mod history;
 mod hook_state;
 mod host_edit;
 mod judge;
+mod link_target;
 mod links;
 mod load;
 mod lock;

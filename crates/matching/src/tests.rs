@@ -8,14 +8,25 @@ const PEN: MatchTolerance =
     MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, typos: TypoPolicy::Certain };
 
 fn located(file: &str, search: &str, replace: &str, tolerance: MatchTolerance) -> (Located, Buffer) {
+    located_in("python", file, search, replace, tolerance)
+}
+
+fn located_in(
+    language: &str,
+    file: &str,
+    search: &str,
+    replace: &str,
+    tolerance: MatchTolerance,
+) -> (Located, Buffer) {
     let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
+    let path = format!("a.{language}");
     let range = LineRange::new(&buffer, 1, buffer.lines().count()).with_language(
-        Some("python"),
-        "a.py",
+        Some(language),
+        &path,
         &lockgate_syntax::Grammars,
     );
     let search_text = SearchText { search, replace, on_repeat: OnRepeat::Reject };
-    let outline = || lockgate_syntax::outline("python", "a.py", buffer.view());
+    let outline = || lockgate_syntax::outline(language, &path, buffer.view());
     (locate(search_text, range, tolerance, &outline), buffer)
 }
 
@@ -226,17 +237,9 @@ fn elided_lines_may_have_what_only_looks_like_another_section() {
             "def f(\n...\n    return x\n",
         ),
     ] {
-        let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
-        let path = format!("a.{language}");
-        let range = LineRange::new(&buffer, 1, usize::MAX).with_language(
-            Some(language),
-            &path,
-            &lockgate_syntax::Grammars,
-        );
         let last = search.lines().last().unwrap();
         let replace = search.replace(last, &last.to_uppercase());
-        let search_text = SearchText { search, replace: &replace, on_repeat: OnRepeat::Reject };
-        let found = locate(search_text, range, MatchTolerance::Wrapping, &|| None);
+        let (found, _) = located_in(language, file, search, &replace, MatchTolerance::Wrapping);
         assert!(matches!(found, Located::One(_)), "{language}: {found:?}");
     }
 }
@@ -352,21 +355,13 @@ fn elided_lines_of_another_function_section_or_statement() {
             "- run: b\n",
         ),
     ] {
-        let path = format!("a.{language}");
         let edit = |last: &str| {
             let search = format!("{head}...\n{last}");
             let replace = format!(
                 "{head}...\n{}",
                 last.replacen(['1', '2', '3', '4', 'a', 'b', 'c', 'd', '.'], "9", 1)
             );
-            let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
-            let range = LineRange::new(&buffer, 1, usize::MAX).with_language(
-                Some(language),
-                &path,
-                &lockgate_syntax::Grammars,
-            );
-            let search_text = SearchText { search: &search, replace: &replace, on_repeat: OnRepeat::Reject };
-            locate(search_text, range, MatchTolerance::Wrapping, &|| None)
+            located_in(language, file, &search, &replace, MatchTolerance::Wrapping).0
         };
         assert!(is_nowhere(&edit(other)), "{language}: {:?}", edit(other));
         assert!(matches!(edit(own), Located::One(_)), "{language}: {:?}", edit(own));

@@ -128,6 +128,7 @@ fn first_word(text: &str) -> &str {
     text.trim_start().split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
 }
 
-fn indent(text: &str) -> &str {
+/// Returns the white space at the start of a line.
+pub(super) fn indent(text: &str) -> &str {
     text.get(..text.len() - text.trim_start().len()).unwrap_or_default()
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
+use super::lost_indentation::indent;
 use super::text_pair::MAX_FINDINGS;
 use super::text_pair::{DamageFinding, TextPair};
 use crate::delta::ReplacedLines;
@@ -35,7 +36,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     }
     let Some(usual) = usual(before) else { return Vec::new() };
     let strange = |line: usize| {
-        indent(texts.after.text(line)).is_some_and(|found| found != usual)
+        kind_of(texts.after.text(line)).is_some_and(|found| found != usual)
             && texts.is_own(line)
             && !continues(texts, line)
             && texts.part_of_line(line) == LexicalPart::Code
@@ -44,11 +45,11 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     for piece in &texts.pieces {
         let mut old = old_spaces(before, piece);
         let mut lines = (piece.new.0..=piece.new.1).filter(|line| strange(*line)).filter(|line| {
-            let stayed = old.get_mut(space(texts.after.text(*line))).filter(|count| **count > 0);
+            let stayed = old.get_mut(indent(texts.after.text(*line))).filter(|count| **count > 0);
             stayed.map(|count| *count -= 1).is_none()
         });
         let Some(line) = lines.next() else { continue };
-        let found = indent(texts.after.text(line)).map_or("", LineIndent::describe);
+        let found = kind_of(texts.after.text(line)).map_or("", LineIndent::describe);
         let message = format!(
             "{} indented with {found}, but the file with {}; indent like the file",
             count(1 + lines.count()),
@@ -67,14 +68,9 @@ fn old_spaces<'a>(before: Lines<'a>, piece: &ReplacedLines) -> HashMap<&'a str, 
     let mut spaces = HashMap::new();
     for line in piece.old.0..=piece.old.1 {
         let text = before.text(line);
-        *spaces.entry(space(text)).or_default() += usize::from(!text.trim().is_empty());
+        *spaces.entry(indent(text)).or_default() += usize::from(!text.trim().is_empty());
     }
     spaces
-}
-
-/// Returns the white space at the start of a line.
-fn space(text: &str) -> &str {
-    text.get(..text.len() - text.trim_start().len()).unwrap_or_default()
 }
 
 fn count(lines: usize) -> String {
@@ -82,8 +78,8 @@ fn count(lines: usize) -> String {
 }
 
 /// Returns the indentation of a line; `None` for one space, which may be alignment.
-fn indent(text: &str) -> Option<LineIndent> {
-    let (space, body) = (space(text), text.trim_start());
+fn kind_of(text: &str) -> Option<LineIndent> {
+    let (space, body) = (indent(text), text.trim_start());
     match space.as_bytes().first() {
         _ if body.is_empty() => None,
         Some(b'\t') => Some(LineIndent::Tabs),
@@ -95,7 +91,7 @@ fn indent(text: &str) -> Option<LineIndent> {
 /// Returns the indentation of at least 95 % of the indented lines, if there are enough of them.
 fn usual(lines: Lines<'_>) -> Option<LineIndent> {
     let (mut tabs, mut spaces) = (0, 0);
-    for indent in lines.iter().filter_map(indent) {
+    for indent in lines.iter().filter_map(kind_of) {
         match indent {
             LineIndent::Tabs => tabs += 1,
             LineIndent::Spaces => spaces += 1,
