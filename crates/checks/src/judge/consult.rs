@@ -6,7 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use super::program::{GateProgram, Proven};
+use super::program::GateProgram;
+use super::prove::{Proven, prove};
 use super::repair::Repair;
 use crate::delta::{self, ComparedFinding, MarkedFinding};
 use crate::draft::Draft;
@@ -49,7 +50,7 @@ pub(super) fn consult(
         |found: &Vec<MarkedFinding>| !found.iter().any(|mark| mark.fresh && mark.finding.elsewhere.is_none());
     let left: BTreeSet<usize> =
         marks.iter().enumerate().filter(|(_, found)| unproven(found)).map(|(at, _)| at).collect();
-    let proven = program.prove(&answer, left);
+    let proven = prove(program, &answer, left);
     let into_findings = |(marks, proven): (Vec<MarkedFinding>, Result<Proven, GateError>)| {
         proven.map(|proven| Findings { marks, note: proven.note() })
     };

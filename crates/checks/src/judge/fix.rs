@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 
 use super::input::GateResults;
 use super::partial::{Changes, writes_most};
-use super::program::{GateProgram, Proven};
+use super::program::GateProgram;
+use super::prove::{Proven, prove};
 use crate::draft::Draft;
 use crate::error::GateError;
 use lockgate_error::Error;
@@ -75,7 +76,7 @@ pub(super) fn fix(
 ) -> Result<Fixed, GateError> {
     let view = program.run_fixer()?;
     if view == draft.after.view() {
-        let proven = program.prove(&[], BTreeSet::from([0])).pop();
+        let proven = prove(program, &[], BTreeSet::from([0])).pop();
         return proven.unwrap_or(Ok(Proven::Works)).map(|_| Fixed { accepted: None, left: 0 });
     }
     if view.trim().is_empty() && !draft.after.view().trim().is_empty() {

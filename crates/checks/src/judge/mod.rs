@@ -15,6 +15,7 @@ mod input;
 mod partial;
 mod plan;
 mod program;
+mod prove;
 mod repair;
 mod report;
 mod runs;

@@ -4,67 +4,38 @@
 //! one.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::plan::{External, ProgramMode};
-use crate::canary_samples::canaries;
-use crate::command::{self, DiskState, InstalledProgram, ProgramInput, run_sample_within};
+use crate::command::{self, ProgramInput};
 use crate::draft::{Draft, InputLocation};
 use crate::error::GateError;
 use crate::gate_env::GateEnv;
 use crate::output::ToolFinding;
 use crate::overlay::{self, DraftOverlay, DraftOverlays};
 use crate::packages;
-use crate::runtime::{ANSWER_LIFETIME, CacheInputs, CacheKey, CachedFindings, Proof, Subject, Traits};
+use crate::runtime::{ANSWER_LIFETIME, CacheInputs, CacheKey, CachedFindings};
 use crate::server;
-use lockgate_policy::{CacheScope, Canary, CanaryKind, CanaryText, CommandSpec, Rule, Sample, Severity};
+use lockgate_policy::{CommandSpec, Rule};
 use lockgate_sandbox::Isolation;
 use lockgate_sandbox::{Halt, Limit};
-use lockgate_text::{Buffer, Hints, Version};
-
-/// The message for a program that finds nothing in its canary.
-const BLIND: &str = "finds nothing in its canary (a text that must not pass)";
-/// The note for a program that may not have reached a file.
-const HIDDEN: &str = "the project fails in other files, so this one may not have been checked";
-/// The message for a program that reads the file but does not check it.
-const OFF: &str =
-    "reads the file, but what it checks for is disabled there, by its configuration or a comment";
-
-/// The proof that a program's answer about a draft counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Proven {
-    /// The program found something in the draft or in its canary, or has no canary.
-    Works,
-    /// The program found errors in other files, which may have kept it from this one.
-    Hidden,
-}
-
-impl Proven {
-    /// Returns the note to show with the findings.
-    pub(super) fn note(self) -> Option<&'static str> {
-        match self {
-            Proven::Works => None,
-            Proven::Hidden => Some(HIDDEN),
-        }
-    }
-}
+use lockgate_text::{Buffer, Version};
 
 /// A gate's program, with the drafts that it checks.
 pub(super) struct GateProgram<'a> {
-    rule: &'a Rule,
-    tool: External<'a>,
+    pub(super) rule: &'a Rule,
+    pub(super) tool: External<'a>,
     /// The drafts that one run checks.
-    drafts: Vec<Draft<'a>>,
-    env: &'a GateEnv<'a>,
-    overlays: DraftOverlays<'a>,
+    pub(super) drafts: Vec<Draft<'a>>,
+    pub(super) env: &'a GateEnv<'a>,
+    pub(super) overlays: DraftOverlays<'a>,
     /// The texts before the edit of the other drafts, if they are not on disk.
     text_before: DraftOverlays<'a>,
-    limit: Limit<'a>,
+    pub(super) limit: Limit<'a>,
     /// The time limit of all gates together.
     total: Duration,
-    cache_key: Option<CacheKey<'a>>,
+    pub(super) cache_key: Option<CacheKey<'a>>,
     ran: Cell<Duration>,
 }
 
@@ -76,10 +47,6 @@ pub(super) struct ProgramContext<'a> {
     /// The texts before the edit of those drafts, if they are not on disk.
     pub(super) text_before: DraftOverlays<'a>,
 }
-
-/// The result of a canary for one draft, with a finding in another file if there is one; or the reason that
-/// there is no result.
-type CanaryResult = Result<(Proof, Option<String>), GateError>;
 
 impl<'a> GateProgram<'a> {
     /// Prepares a program for these drafts. `limit` is that of all gates together, and `total` its length.
@@ -192,218 +159,6 @@ impl<'a> GateProgram<'a> {
         Ok(view)
     }
 
-    /// Verifies that the program looked at the drafts with the indices `left`, which it calls clean; returns
-    /// a result for each draft.
-    pub(super) fn prove(
-        &self,
-        found: &[Vec<ToolFinding>],
-        mut left: BTreeSet<usize>,
-    ) -> Vec<Result<Proven, GateError>> {
-        let mut proven: Vec<Result<Proven, GateError>> =
-            self.drafts.iter().map(|_| Ok(Proven::Works)).collect();
-        let Some(canary) = &self.rule.gate.canary else { return proven };
-        if left.is_empty() {
-            return proven;
-        }
-        let mut set = |at: usize, what: Result<Proven, GateError>| {
-            if let Some(place) = proven.get_mut(at) {
-                *place = what;
-            }
-        };
-        let proofs = &self.env.runtime.proofs;
-        let traits = self.traits();
-        let subject = |at: usize| Some((at, self.subject(at, &traits)?));
-        let (places, subjects): (Vec<usize>, Vec<Subject<'_>>) =
-            left.iter().copied().filter_map(subject).unzip();
-        for (at, proof) in places.into_iter().zip(proofs.proof(&subjects)) {
-            if let Some(proof) = proof {
-                set(at, into_result(proof, None));
-                left.remove(&at);
-            }
-        }
-        let (mut tested, mut works) = (Vec::new(), None);
-        for (at, result) in self.try_canary(canary, found, left) {
-            let (proof, elsewhere) = match result {
-                Ok(result) => result,
-                Err(error) => {
-                    set(at, Err(error.with_context("its canary")));
-                    continue;
-                }
-            };
-            // Errors that hid the mistake of the canary hid the draft as well.
-            let may_hide = proof == Proof::Blind || (proof == Proof::Off && elsewhere.is_some());
-            if may_hide && fails_elsewhere(found, at) {
-                set(at, Ok(Proven::Hidden));
-                continue;
-            }
-            // A mistake that shows nothing after this draft may show something after another one.
-            let lasts = proof == Proof::Works || canary.append.is_none();
-            if let (Some((_, subject)), true) = (subject(at), lasts) {
-                tested.push((subject, proof));
-            }
-            if let (Proof::Blind, None, Some(why)) = (proof, &elsewhere, &canary.unreached)
-                && *works.get_or_insert_with(|| self.works_on_its_sample(canary))
-            {
-                set(at, Err(GateError::Unready(format!("does not look at this file: {why}"))));
-                continue;
-            }
-            let adds_switch = self
-                .drafts
-                .get(at)
-                .is_some_and(|draft| canary.keeps_other(draft.before.map(Buffer::view), draft.after.view()));
-            let result = match (proof, &elsewhere) {
-                (Proof::Off, None) if adds_switch => Err(GateError::SwitchedOff),
-                _ => into_result(proof, elsewhere),
-            };
-            set(at, result);
-        }
-        proofs.keep(&tested);
-        proven
-    }
-
-    /// Returns the traits of the drafts and the files around them that may make the program skip one of them.
-    fn traits(&self) -> Traits {
-        let own = self.drafts.iter().map(|draft| (draft.path, Some(draft.after.view())));
-        let overlays = self.overlays.iter().map(|other| (other.path, other.text.map(Buffer::view)));
-        let drafts: Vec<(&str, Option<&str>)> = own.chain(overlays).collect();
-        let scope = match self.tool.mode {
-            ProgramMode::Command(command, _) => command.scope,
-            // A server is a new process each time, which must be tried.
-            ProgramMode::Server(..) => CacheScope::File,
-        };
-        Traits::new(&self.rule.gate, self.env.root, scope, &drafts)
-    }
-
-    /// Returns the subject of a proof for the draft at this index.
-    fn subject<'s>(&'s self, at: usize, traits: &'s Traits) -> Option<Subject<'s>> {
-        let (cache_key, draft) = (self.cache_key.as_ref()?, self.drafts.get(at)?);
-        let run =
-            (self.env.runtime.isolation().name(), self.tool.search, lockgate_sandbox::temporary_folder());
-        let key = Version::of_value(&(cache_key.of_file(at)?.bytes(), run));
-        Some(Subject { key, root: self.env.root, traits, path: draft.path })
-    }
-
-    /// Tries the texts of the canary on the drafts at these indices, one kind of text after another; one run
-    /// has those of all.
-    fn try_canary(
-        &self,
-        canary: &Canary,
-        found: &[Vec<ToolFinding>],
-        mut left: BTreeSet<usize>,
-    ) -> BTreeMap<usize, CanaryResult> {
-        let attempts: Vec<Vec<CanaryText>> =
-            self.drafts.iter().map(|draft| canary.attempts(draft.after.view())).collect();
-        let kinds = attempts.iter().map(Vec::len).max().unwrap_or_default();
-        let mut results = BTreeMap::new();
-        let (mut elsewhere, mut broken) = (BTreeMap::new(), None);
-        for kind in 0..kinds {
-            let texts: Vec<Option<&CanaryText>> =
-                attempts.iter().map(|attempts| attempts.get(kind)).collect();
-            // The canary of one file can hide that of another: those that were found are removed, and the
-            // rest is tried again.
-            while !left.is_empty() {
-                let found_in_canary = match self.run_canaries(&texts, &left) {
-                    Ok(found_in_canary) => found_in_canary,
-                    Err(GateError::Broken(why)) => {
-                        broken.get_or_insert(GateError::Broken(why));
-                        break;
-                    }
-                    Err(other) => {
-                        results.extend(left.into_iter().map(|at| (at, Err(other.clone()))));
-                        return results;
-                    }
-                };
-                let detected = |at: &usize| {
-                    let canary_kind = texts.get(*at).copied().flatten()?.kind;
-                    is_shown(
-                        canary,
-                        canary_kind,
-                        &own_findings(&found_in_canary, *at),
-                        &own_findings(found, *at),
-                    )
-                    .then_some((*at, canary_kind))
-                };
-                let detected: Vec<(usize, CanaryKind)> = left.iter().filter_map(detected).collect();
-                if detected.is_empty() {
-                    for at in &left {
-                        if let Some(other) = self.finding_elsewhere(&found_in_canary, *at) {
-                            elsewhere.entry(*at).or_insert(other);
-                        }
-                    }
-                    break;
-                }
-                for (at, canary_kind) in detected {
-                    left.remove(&at);
-                    let detected = match canary_kind {
-                        CanaryKind::Analysis => (Proof::Works, None),
-                        CanaryKind::Reading => (Proof::Off, elsewhere.remove(&at)),
-                    };
-                    results.insert(at, Ok(detected));
-                }
-            }
-        }
-        for at in left {
-            let blind = Ok((Proof::Blind, elsewhere.remove(&at)));
-            results.insert(at, broken.clone().map_or(blind, Err));
-        }
-        results
-    }
-
-    /// True if the program finds the mistake of its canary in the project of its own sample. Then it works, and a file
-    /// of this project in which it finds none is not part of what it checks.
-    fn works_on_its_sample(&self, canary: &Canary) -> bool {
-        let (ProgramMode::Command(_, program) | ProgramMode::Server(_, program)) = self.tool.mode;
-        let cache = self.env.cache.map(|cache| cache.join("canary"));
-        let (search, isolation) = (self.tool.search, self.env.isolation);
-        let installed = InstalledProgram { program, search, cache: cache.as_deref(), isolation };
-        let gate = &self.rule.gate;
-        let limit = self.limit.with_timeout(self.rule.timeout);
-        let detects = |(sample, kind): (Sample, CanaryKind)| {
-            let found =
-                run_sample_within(gate, &sample, &installed, DiskState::Empty, limit).unwrap_or_default();
-            found.iter().any(|finding| canary.is_found_by(kind, finding.code.as_deref(), &finding.message))
-        };
-        let mut samples = canaries(gate).into_iter();
-        samples
-            .next()
-            .is_some_and(|first| self.timed(|| Ok::<bool, GateError>(detects(first))).unwrap_or_default())
-    }
-
-    /// Returns the findings with the drafts at these indices replaced by texts of their canary.
-    fn run_canaries(
-        &self,
-        texts: &[Option<&CanaryText>],
-        places: &BTreeSet<usize>,
-    ) -> Result<Vec<Vec<ToolFinding>>, GateError> {
-        let canaries = texts.iter().enumerate().map(|(at, attempt)| {
-            let Some(attempt) = attempt.filter(|_| places.contains(&at)) else { return Ok(None) };
-            let text = Buffer::read(attempt.text.clone().into_bytes(), Hints::default());
-            text.map(Some).map_err(|error| GateError::Broken(error.message))
-        });
-        let canaries = canaries.collect::<Result<Vec<_>, GateError>>()?;
-        let texts: Vec<Option<&Buffer>> = self
-            .drafts
-            .iter()
-            .zip(&canaries)
-            .map(|(draft, canary)| Some(canary.as_ref().unwrap_or(draft.after)))
-            .collect();
-        self.ask_program(&texts, self.overlays)
-    }
-
-    /// Returns a finding in another file than the draft at this index: in one that it was not asked to check,
-    /// or an error in another draft.
-    fn finding_elsewhere(&self, found: &[Vec<ToolFinding>], at: usize) -> Option<String> {
-        let describe =
-            |file: &str, finding: &ToolFinding| format!("{file}:{}: {}", finding.line, finding.message);
-        let mut all = found.iter().flatten();
-        let other = all.find_map(|finding| Some(describe(finding.elsewhere.as_deref()?, finding)));
-        let in_draft = |(place, (draft, findings)): (usize, (&Draft<'_>, &Vec<ToolFinding>))| {
-            let error = findings.iter().find(|finding| is_error(finding)).filter(|_| place != at)?;
-            Some(describe(draft.path, error))
-        };
-        other.or_else(|| self.drafts.iter().zip(found).enumerate().find_map(in_draft))
-    }
-
     /// Returns the isolation of the program.
     pub(super) fn isolation(&self) -> Isolation {
         self.env.runtime.isolation()
@@ -415,7 +170,7 @@ impl<'a> GateProgram<'a> {
     }
 
     /// Runs the program on these texts, `None` for a draft that does not exist; returns the findings in each.
-    fn ask_program(
+    pub(super) fn ask_program(
         &self,
         texts: &[Option<&Buffer>],
         overlays: DraftOverlays<'_>,
@@ -526,56 +281,11 @@ impl<'a> GateProgram<'a> {
         DraftOverlay { root, path, language, text }
     }
 
-    fn timed<T>(&self, work: impl FnOnce() -> Result<T, GateError>) -> Result<T, GateError> {
+    pub(super) fn timed<T>(&self, work: impl FnOnce() -> Result<T, GateError>) -> Result<T, GateError> {
         let start = Instant::now();
         let result = work();
         self.ran.set(self.ran.get() + start.elapsed());
         result
-    }
-}
-
-/// True if the findings in a canary include the mistake that was put there. Findings that are the same in
-/// every text are those of the file on disk.
-fn is_shown(
-    canary: &Canary,
-    kind: CanaryKind,
-    in_canary: &[&ToolFinding],
-    in_draft: &[&ToolFinding],
-) -> bool {
-    let shows_it = |finding: &&ToolFinding| {
-        canary.is_found_by(kind, finding.code.as_deref(), &finding.message)
-            && (canary.append.is_none() || !in_draft.contains(finding))
-    };
-    in_canary != in_draft && in_canary.iter().any(shows_it)
-}
-
-/// Returns the findings in the text itself: those in other files do not show that the program looked at this
-/// one.
-fn own_findings(found: &[Vec<ToolFinding>], at: usize) -> Vec<&ToolFinding> {
-    found.get(at).into_iter().flatten().filter(|finding| finding.elsewhere.is_none()).collect()
-}
-
-/// True if the program found errors in other files than this one.
-fn fails_elsewhere(found: &[Vec<ToolFinding>], at: usize) -> bool {
-    let other = |(place, findings): (usize, &Vec<ToolFinding>)| {
-        findings.iter().any(|finding| is_error(finding) && (place != at || finding.elsewhere.is_some()))
-    };
-    found.iter().enumerate().any(other)
-}
-
-fn is_error(finding: &ToolFinding) -> bool {
-    finding.severity == Severity::Error
-}
-
-/// Converts a proof into a result; `elsewhere` is a finding in another file, if there was none in this one.
-fn into_result(proof: Proof, elsewhere: Option<String>) -> Result<Proven, GateError> {
-    match (proof, elsewhere) {
-        (Proof::Works, _) => Ok(Proven::Works),
-        (Proof::Off, None) => Err(GateError::Skipped(OFF.to_owned())),
-        (Proof::Blind, None) => Err(GateError::Broken(BLIND.to_owned())),
-        (Proof::Off | Proof::Blind, Some(other)) => {
-            Err(GateError::Broken(format!("{BLIND}, but in another file: {other}")))
-        }
     }
 }
 

@@ -6,7 +6,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::cases::{buffer, judged, judged_by};
 use super::parse::ParseFailure;
-use super::{LEAST_STACK, LanguageReaders, MAX_STACK, processor_time_limit, table, tokens};
+use super::readers::{LanguageReaders, processor_time_limit};
+use super::stack::{LEAST_STACK, MAX_STACK, tokens};
+use super::table;
 use crate::error::GateError;
 use crate::{Outcome, Watch};
 use lockgate_policy::Level;

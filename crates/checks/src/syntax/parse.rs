@@ -57,6 +57,19 @@ impl From<Halt> for ParseFailure {
     }
 }
 
+impl ParseFailure {
+    /// True if the text was not read for lack of time, so that no other parser is tried.
+    pub(super) fn is_timeout(&self) -> bool {
+        match self {
+            ParseFailure::Halted(_) | ParseFailure::TooSlow(_) => true,
+            ParseFailure::Broken(_)
+            | ParseFailure::Unknown(_)
+            | ParseFailure::Unreadable(_)
+            | ParseFailure::Template => false,
+        }
+    }
+}
+
 /// Returns the failure for a text that a grammar did not read.
 pub(crate) fn unreadable(why: Unreadable) -> ParseFailure {
     match why {

@@ -120,7 +120,8 @@ pub(super) fn thinned(
 #[cfg(test)]
 mod tests {
     use super::super::cases::buffer;
-    use super::super::{LanguageReaders, table};
+    use super::super::readers::LanguageReaders;
+    use super::super::table;
     use super::*;
     use crate::{Draft, InputLocation, Watch};
     use lockgate_text::LineMap;

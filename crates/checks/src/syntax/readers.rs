@@ -1,0 +1,348 @@
+//! Reads a text with the parsers of its language: its own on a thread or in another process, or tree-sitter.
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::before_after::Faults;
+use super::brackets::BracketReport;
+use super::child::{self, NoReply, Reply, Task};
+use super::doubled;
+use super::fault::SyntaxFault;
+use super::memo::{self, TextKey};
+use super::parse::{Parse, ParseFailure, TOO_DEEP, wait_for_slot};
+use super::parse_result::ParseResult;
+use super::parts::{ChangedPart, PartRules};
+use super::stack::{LEAST_STACK, MAX_STACK};
+use super::table::{LanguageParsers, OwnParser, ParserKind, Stops};
+use super::tree::{self, TreeReport};
+use super::worker::{self, JobOutcome};
+use crate::delta::{Belief, ComparedFinding};
+use crate::draft::Draft;
+use lockgate_sandbox::{Halt, Limit};
+use lockgate_syntax as grammar;
+use lockgate_text::{Buffer, Hints};
+
+/// The parsers of one language for the text at one path.
+pub(super) struct LanguageReaders<'a> {
+    pub(super) parsers: &'static LanguageParsers,
+    pub(super) path: &'a str,
+    limit: Limit<'a>,
+    /// The reason that the language's own parser did not read a text.
+    pub(super) unread: RefCell<Option<String>>,
+    /// The reason that duplicate keys were not looked for.
+    pub(super) unsearched: RefCell<Option<String>>,
+}
+
+impl<'a> LanguageReaders<'a> {
+    pub(super) fn new(
+        parsers: &'static LanguageParsers,
+        path: &'a str,
+        limit: Limit<'a>,
+    ) -> LanguageReaders<'a> {
+        LanguageReaders { parsers, path, limit, unread: RefCell::default(), unsearched: RefCell::default() }
+    }
+
+    pub(super) fn key(&self, buffer: &Buffer) -> TextKey {
+        TextKey::new(self.parsers.name, self.path, buffer)
+    }
+
+    pub(super) fn read(&self, buffer: &Buffer) -> Result<Arc<ParseResult>, ParseFailure> {
+        if self.parsers.accepts_every_text() {
+            let by = ParserKind::Own(Stops::Never);
+            return Ok(Arc::new(ParseResult { by, marks: Vec::new(), keys: None, parts: Vec::new() }));
+        }
+        let key = self.key(buffer);
+        if let Some(known) = memo::PARSED.get(key) {
+            return Ok(known);
+        }
+        let own = self.parsers.parser.as_ref().map(|own| self.read_own(own, buffer)).transpose()?.flatten();
+        match own {
+            Some(own) => Ok(memo::PARSED.keep(key, own)),
+            None if self.parsers.parser.is_none() => {
+                Ok(memo::PARSED.keep(key, self.read_whole_tree(buffer)?))
+            }
+            // Not cached: the reason is noted whenever the own parser fails. Tree-sitter's report is.
+            None => Ok(Arc::new(self.read_tree(buffer)?)),
+        }
+    }
+
+    /// Reads the text after the edit: only the part that changed, if the text before is known to be valid.
+    pub(super) fn read_after(&self, draft: &Draft<'_>) -> Result<Arc<ParseResult>, ParseFailure> {
+        let key = self.key(draft.after);
+        if let Some(known) = memo::PARSED.get(key) {
+            return Ok(known);
+        }
+        match self.read_changed_part(draft)? {
+            Some(read) => Ok(memo::PARSED.keep(key, read)),
+            None => self.read(draft.after),
+        }
+    }
+
+    /// Reads the changed part of a text; `None` if the whole text must be read.
+    pub(super) fn read_changed_part(&self, draft: &Draft<'_>) -> Result<Option<ParseResult>, ParseFailure> {
+        let Some(rules) = self.parsers.parts.as_ref().filter(|rules| (rules.apply)(self.path)) else {
+            return Ok(None);
+        };
+        let before = draft.before.and_then(|before| Some((before, memo::PARSED.get(self.key(before))?)));
+        let Some((before, known)) = before.filter(|(_, known)| known.marks.is_empty()) else {
+            return Ok(None);
+        };
+        let Some(change) = ChangedPart::find(before.view(), draft.after.view(), &known.parts) else {
+            return Ok(None);
+        };
+        let Ok(part) = Buffer::read(change.new.as_bytes().to_vec(), Hints::default()) else {
+            return Ok(None);
+        };
+        let read = match &self.parsers.parser {
+            None if (rules.fits)(&change, self.path) => Some(self.read_tree(&part)?),
+            None => None,
+            Some(own) => self.read_part(own, rules, &change, &part)?,
+        };
+        let read = read.filter(|read| read.by == known.by && read.marks.is_empty());
+        Ok(read.map(|read| ParseResult { parts: change.parts(&known.parts, &read.parts), ..read }))
+    }
+
+    /// Reads a part with the language's own parser; `None` if it does not show whether the whole text is valid.
+    fn read_part(
+        &self,
+        own: &OwnParser,
+        rules: &PartRules,
+        change: &ChangedPart<'_>,
+        part: &Buffer,
+    ) -> Result<Option<ParseResult>, ParseFailure> {
+        if own.is_large(change.new.len().max(change.old.len())) {
+            return Ok(None);
+        }
+        let stack = |text: &str| own.measured_stack(text).ok().flatten();
+        let Some(stack) = stack(change.new).zip(stack(change.old)).map(|(new, old)| new.max(old)) else {
+            return Ok(None);
+        };
+        let (read, fits, path, change) = (own.read, rules.fits, self.path.to_owned(), change.detached());
+        let job = move || match fits(&change.borrow(), &path) {
+            true => read(&change.new, &path),
+            // As after a text that the parser cannot decide about, another way is taken.
+            false => Parse::TooDeep,
+        };
+        Self::reading(own, part, worker::run(stack, self.limit, job))
+    }
+
+    pub(super) fn keys(&self, buffer: &Buffer) -> Result<Vec<ComparedFinding>, ParseFailure> {
+        let (name, text) = (self.parsers.name, buffer.view());
+        if let Some(program) = child::program_for(text.len()) {
+            return match child::ask(program, Task::Keys, (name, self.path), text, self.limit) {
+                Ok(Reply::Keys(keys)) => Ok(doubtful(keys, buffer)),
+                Ok(_) => Err(ParseFailure::Broken(
+                    "the search for duplicate keys gave an unexpected reply".to_owned(),
+                )),
+                Err(NoReply::Halted(halt)) => Err(ParseFailure::Halted(halt)),
+                Err(NoReply::Panicked(words)) => {
+                    Err(ParseFailure::Broken(format!("the search for duplicate keys panicked: {words}")))
+                }
+                Err(NoReply::Failed(why)) => {
+                    self.unsearched.replace(Some(format!("the search for duplicate keys {why}")));
+                    Ok(Vec::new())
+                }
+            };
+        }
+        let text = text.to_owned();
+        match worker::run(LEAST_STACK, self.limit, move || doubled::keys(name, &text)) {
+            JobOutcome::Done(keys) => Ok(doubtful(keys, buffer)),
+            JobOutcome::NoThread => Ok(Vec::new()),
+            JobOutcome::Panicked(words) => {
+                Err(ParseFailure::Broken(format!("the search for duplicate keys panicked: {words}")))
+            }
+            JobOutcome::Halted(halt) => Err(ParseFailure::Halted(halt)),
+        }
+    }
+
+    pub(super) fn read_tree(&self, buffer: &Buffer) -> Result<ParseResult, ParseFailure> {
+        let survey = self.survey(buffer)?;
+        let marks = marked(&survey.faults, buffer);
+        Ok(ParseResult { by: ParserKind::Tree, marks, keys: None, parts: survey.parts.clone() })
+    }
+
+    /// Reads a whole text with tree-sitter, which accepts some faults.
+    fn read_whole_tree(&self, buffer: &Buffer) -> Result<ParseResult, ParseFailure> {
+        let mut result = self.read_tree(buffer)?;
+        let fault = (self.parsers.credit.whole_fault)(buffer.view());
+        if let Some(fault) = fault {
+            let mark = fault.mark(buffer.lines(), buffer.view());
+            let at = result.marks.partition_point(|(other, _)| other.line < mark.line);
+            result.marks.insert(at, (mark, fault.pass));
+            result.parts.clear();
+        }
+        Ok(result)
+    }
+
+    /// Reads lines of a text by themselves.
+    pub(super) fn read_piece(&self, piece: &Buffer) -> Result<Arc<ParseResult>, ParseFailure> {
+        match self.parsers.parser {
+            Some(_) => self.read(piece),
+            None => self.read_tree(piece).map(Arc::new),
+        }
+    }
+
+    /// Reads with the language's own parser; `None` if it could not do so safely.
+    pub(super) fn read_own(
+        &self,
+        own: &OwnParser,
+        buffer: &Buffer,
+    ) -> Result<Option<ParseResult>, ParseFailure> {
+        let by = ParserKind::Own(own.stops);
+        let text = buffer.view();
+        if let Some(program) = child::program().filter(|_| own.is_large(text.len())) {
+            return self.read_elsewhere(program, own, buffer);
+        }
+        let stack = match own.measured_stack(buffer.view()) {
+            Err(fault) => {
+                let marks = marked(&[fault], buffer);
+                return Ok(Some(ParseResult { by, marks, keys: None, parts: Vec::new() }));
+            }
+            Ok(stack) => stack,
+        };
+        let stack = match stack {
+            Some(stack) => Some(stack),
+            None => self.stack(own, buffer)?,
+        };
+        let Some(stack) = stack else { return Ok(None) };
+        let (read, text, path) = (own.read, buffer.view().to_owned(), self.path.to_owned());
+        Self::reading(own, buffer, worker::run(stack, self.limit, move || read(&text, &path)))
+    }
+
+    /// Reads with the language's own parser in another process; `None` if its limits did not suffice.
+    fn read_elsewhere(
+        &self,
+        program: &Path,
+        own: &OwnParser,
+        buffer: &Buffer,
+    ) -> Result<Option<ParseResult>, ParseFailure> {
+        match child::ask(program, Task::Faults, (self.parsers.name, self.path), buffer.view(), self.limit) {
+            Ok(Reply::Faults { faults, keys, parts }) => {
+                let faults: Vec<SyntaxFault> = faults.into_iter().map(SyntaxFault::from).collect();
+                let marks = marked(&faults, buffer);
+                let keys = keys.map(|keys| doubtful(keys, buffer));
+                Ok(Some(ParseResult { by: ParserKind::Own(own.stops), marks, keys, parts }))
+            }
+            Ok(Reply::TooDeep) => Ok(None),
+            Ok(_) => Err(ParseFailure::Broken(format!("{} gave an unexpected reply", own.name))),
+            Err(NoReply::Halted(halt)) => Err(ParseFailure::Halted(halt)),
+            Err(NoReply::Panicked(words)) => {
+                Err(ParseFailure::Broken(format!("{} panicked: {words}", own.name)))
+            }
+            Err(NoReply::Failed(why)) => {
+                self.unread.replace(Some(format!("{} {why}", own.name)));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Converts the outcome of a parser job; `None` if the parser could not read the text.
+    fn reading(
+        own: &OwnParser,
+        buffer: &Buffer,
+        end: JobOutcome<Parse>,
+    ) -> Result<Option<ParseResult>, ParseFailure> {
+        let by = ParserKind::Own(own.stops);
+        match end {
+            JobOutcome::Done(Parse::Read { faults, parts }) => {
+                Ok(Some(ParseResult { by, marks: marked(&faults, buffer), keys: None, parts }))
+            }
+            JobOutcome::Done(Parse::TooDeep) | JobOutcome::NoThread => Ok(None),
+            JobOutcome::Panicked(words) => {
+                Err(ParseFailure::Broken(format!("{} panicked: {words}", own.name)))
+            }
+            JobOutcome::Halted(halt) => Err(ParseFailure::Halted(halt)),
+        }
+    }
+
+    /// Returns a stack size that suffices for a text. Every level of nesting takes a token of the text and a level of the
+    /// tree, so a text with few tokens does not need a tree.
+    fn stack(&self, own: &OwnParser, buffer: &Buffer) -> Result<Option<usize>, ParseFailure> {
+        if let Some(stack) = own.stack_at_once(buffer.view()) {
+            return Ok(Some(stack));
+        }
+        let stack = own.stack_for(self.survey(buffer)?.depth);
+        Ok((stack <= MAX_STACK).then_some(stack))
+    }
+
+    pub(super) fn survey(&self, buffer: &Buffer) -> Result<Arc<TreeReport>, ParseFailure> {
+        let key = self.key(buffer);
+        if let Some(known) = memo::SURVEYED.get(key) {
+            return Ok(known);
+        }
+        let report = self.survey_within(processor_time_limit(buffer.view()), buffer.view())?;
+        Ok(memo::SURVEYED.keep(key, report))
+    }
+
+    /// Surveys a text with at most this much processor time.
+    pub(super) fn survey_within(&self, time: Duration, text: &str) -> Result<TreeReport, ParseFailure> {
+        let grammar = self.parsers.grammar().ok_or(ParseFailure::Unknown("no grammar for this language"))?;
+        if !grammar.holds(text) {
+            return Err(ParseFailure::Unreadable(TOO_DEEP.to_owned()));
+        }
+        let _slot = wait_for_slot(text, self.limit)?;
+        let (row, path, limit) = (self.parsers, self.path, self.limit);
+        // The processor time of the thread that parses.
+        let work = || tree::survey(row, grammar, path, text, limit.with_processor_time(time));
+        match grammar::on_stack(work).map_err(ParseFailure::Broken)? {
+            // The time of the call is not up.
+            Err(ParseFailure::Halted(Halt::TimedOut)) if self.limit.reached().is_none() => {
+                Err(ParseFailure::TooSlow(time))
+            }
+            report => report,
+        }
+    }
+
+    /// Pairs the brackets of a text, with the language's own parser if it can do that: it has no error recovery to pay for.
+    pub(super) fn brackets(&self, buffer: &Buffer) -> Result<Arc<BracketReport>, ParseFailure> {
+        let by_tree = || Ok(Arc::new(self.survey(buffer)?.brackets.clone()));
+        let (key, length) = (self.key(buffer), buffer.view().len());
+        if let Some(known) = memo::PAIRED.get(key) {
+            return Ok(known);
+        }
+        let own =
+            self.parsers.parser.as_ref().filter(|own| child::program().is_none() || !own.is_large(length));
+        let Some((pair, stack)) =
+            own.and_then(|own| Some((own.brackets?, own.measured_stack(buffer.view()).ok()??)))
+        else {
+            return by_tree();
+        };
+        let text = buffer.view().to_owned();
+        match worker::run(stack, self.limit, move || pair(&text)) {
+            JobOutcome::Done(report) => Ok(memo::PAIRED.keep(key, report)),
+            JobOutcome::NoThread | JobOutcome::Panicked(_) => by_tree(),
+            JobOutcome::Halted(halt) => Err(ParseFailure::Halted(halt)),
+        }
+    }
+}
+
+/// The processor time limit for tree-sitter: about four times that of a text without faults, plus a quarter of a second.
+pub(super) fn processor_time_limit(text: &str) -> Duration {
+    let slow = if cfg!(debug_assertions) { 8 } else { 1 };
+    Duration::from_millis(250).saturating_add(Duration::from_nanos(2_000 * text.len() as u64)) * slow
+}
+
+/// Converts faults of a text to findings that only warn.
+fn doubtful(
+    faults: impl IntoIterator<Item = impl Into<SyntaxFault>>,
+    buffer: &Buffer,
+) -> Vec<ComparedFinding> {
+    let finding = |fault: SyntaxFault| fault.mark(buffer.lines(), buffer.view());
+    faults
+        .into_iter()
+        .map(|fault| ComparedFinding { belief: Belief::Doubtful, ..finding(fault.into()) })
+        .collect()
+}
+
+/// Converts faults to findings in text order. Only the first fault of a line is kept, preferably a certain one: the
+/// others mostly follow from it, and each fault reads its line once more.
+pub(super) fn marked(faults: &[SyntaxFault], buffer: &Buffer) -> Faults {
+    let (lines, text) = (buffer.lines(), buffer.view());
+    let mut faults: Vec<_> = faults.iter().collect();
+    let line = |fault: &SyntaxFault| lines.line_at(fault.at).min(lines.count());
+    faults.sort_by_key(|fault| (line(fault), fault.belief, fault.at));
+    faults.dedup_by_key(|fault| line(fault));
+    faults.into_iter().map(|fault| (fault.mark(lines, text), fault.pass)).collect()
+}
