@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::definition::{self, Gate};
 use super::node::YamlNode;
-use super::yaml::{self, compiled_in};
+use super::yaml;
 use lockgate_gates::DEFINITIONS;
 use lockgate_text::Version;
 
@@ -48,7 +48,7 @@ impl Catalogue {
 fn parse<'a>((name, text): &(&str, &str), cell: &'a OnceLock<Arc<Gate>>) -> &'a Arc<Gate> {
     cell.get_or_init(|| {
         let convert = |root: &YamlNode| definition::gate(name, root, Version::hash(text.as_bytes()));
-        Arc::new(compiled_in(yaml::read(&format!("gates/{name}.yaml"), text, convert)))
+        Arc::new(yaml::read_embedded(&format!("gates/{name}.yaml"), text, convert))
     })
 }
 

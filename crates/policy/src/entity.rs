@@ -8,12 +8,10 @@ use super::definition::{Gate, GateKind};
 use super::language::{Language, language_named, unknown_language};
 use super::node::{MapKey, PolicyError, YamlNode};
 use super::rule::{Baseline, Rule};
-use super::tools::GateDefinitions;
-use super::value_shape::Absent::{Is, Refused};
-use super::value_shape::ValueShape::{List, Tool, Words};
-use super::value_shape::{Setting, ValueShape, names_of, tables};
+use super::tools::find_gate;
+use super::value_shape::tables;
+use super::words::words;
 use super::yaml;
-use super::yaml::compiled_in;
 
 const TABLE: &str = lockgate_gates::ENTITIES;
 
@@ -32,19 +30,18 @@ const MAX_GATES: usize = 20;
 /// The most bytes of an id.
 const MAX_ID: usize = 128;
 
-/// The kind of owner of a type's entities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum EntityOwner {
-    /// An app: the key is `app_id` and `path`.
-    App,
-    /// An organisation, or global: the key is `path` and optionally `organization_id`.
-    Organization,
-    /// Global: the key is `path`.
-    Global,
+words! {
+    /// The kind of owner of a type's entities.
+    #[derive(Hash)]
+    pub enum EntityOwner {
+        /// An app: the key is `app_id` and `path`.
+        App = "app",
+        /// An organisation, or global: the key is `path` and optionally `organization_id`.
+        Organization = "organization",
+        /// Global: the key is `path`.
+        Global = "global",
+    }
 }
-
-pub(super) const OWNERS: [(&str, EntityOwner); 3] =
-    [("app", EntityOwner::App), ("organization", EntityOwner::Organization), ("global", EntityOwner::Global)];
 
 /// The definition of an entity type.
 #[derive(Debug, Clone)]
@@ -60,27 +57,27 @@ pub struct EntityType {
 }
 
 impl EntityType {
-    /// Returns the reason why a gate cannot be one of its rules, as a whole message.
-    fn declines(&self, gate: &Gate) -> Option<String> {
+    /// Rejects a gate that cannot be one of its rules. The error is a whole message.
+    fn check_gate(&self, gate: &Gate) -> Result<(), String> {
         let (name, own) = (&gate.name, &self.name);
         match &gate.kind {
             GateKind::Pattern(_) | GateKind::Syntax => {}
             GateKind::Damage | GateKind::Command(_) | GateKind::Server(_) => {
                 let expected = "only gates of the kinds `pattern` and `syntax` can";
-                return Some(format!("`{name}` cannot check `{own}`: {expected}"));
+                return Err(format!("`{name}` cannot check `{own}`: {expected}"));
             }
         }
+        if gate.covers(self.language) {
+            return Ok(());
+        }
         let language = self.language.map_or("every language", |language| &language.name);
-        (!gate.covers(self.language))
-            .then(|| format!("`{name}` cannot check `{own}`: it does not support {language}"))
+        Err(format!("`{name}` cannot check `{own}`: it does not support {language}"))
     }
 
-    /// Takes over a gate that replaces another of the same name; why that cannot be.
+    /// Uses this gate instead of the one of the same name. The error is a whole message.
     pub(super) fn rebind(&mut self, gate: &Arc<Gate>) -> Result<(), String> {
         let Some(at) = self.rules.iter().position(|own| own.gate.name == gate.name) else { return Ok(()) };
-        if let Some(why) = self.declines(gate) {
-            return Err(why);
-        }
+        self.check_gate(gate)?;
         self.rules.get_mut(at).into_iter().for_each(|own| *own = whole(Arc::clone(gate)));
         Ok(())
     }
@@ -91,18 +88,16 @@ pub(super) fn embedded_types() -> &'static [EntityType] {
     static TYPES: OnceLock<Vec<EntityType>> = OnceLock::new();
     TYPES.get_or_init(|| {
         let read = |root: &YamlNode| {
-            root.entries("the types")?.iter().map(|(key, node)| parse_type(key, node, NONE)).collect()
+            root.entries("the types")?.iter().map(|(key, node)| parse_type(key, node, &[])).collect()
         };
-        compiled_in(yaml::read("gates/entities.yaml", TABLE, read))
+        yaml::read_embedded("gates/entities.yaml", TABLE, read)
     })
 }
-
-const NONE: GateDefinitions<'_> = GateDefinitions { defined: &[] };
 
 /// Reads `entities`; its types come after those of `base`, or in the place of those of the same name.
 pub(super) fn entities(
     node: &YamlNode,
-    tools: GateDefinitions<'_>,
+    own: &[Arc<Gate>],
     mut base: Vec<EntityType>,
 ) -> Result<Vec<EntityType>, PolicyError> {
     for (key, node) in node.entries("`entities`")? {
@@ -111,7 +106,7 @@ pub(super) fn entities(
         if base.len() >= MAX_TYPES {
             return Err(key.fault(format!("there are more than {MAX_TYPES} entity types")));
         }
-        base.push(parse_type(key, node, tools)?);
+        base.push(parse_type(key, node, own)?);
     }
     Ok(base)
 }
@@ -128,19 +123,17 @@ fn check_name(key: &MapKey) -> Result<(), PolicyError> {
     Ok(())
 }
 
-fn parse_type(key: &MapKey, node: &YamlNode, tools: GateDefinitions<'_>) -> Result<EntityType, PolicyError> {
+fn parse_type(key: &MapKey, node: &YamlNode, own: &[Arc<Gate>]) -> Result<EntityType, PolicyError> {
     let fields = node.settings("a type of entities", &[ENTITY])?;
     let mut read = EntityType {
         name: key.name.clone(),
-        owner: fields.require("owner")?.one_of("`owner`", &OWNERS)?,
+        owner: fields.read_required("owner")?,
         language: fields.optional("language", language)?.flatten(),
         rules: Vec::new(),
     };
     for item in fields.optional("gates", YamlNode::list)?.unwrap_or_default() {
-        let gate = tools.find(item, "a gate")?;
-        if let Some(why) = read.declines(&gate) {
-            return Err(item.fault(why));
-        }
+        let gate = find_gate(item, "a gate", own)?;
+        read.check_gate(&gate).map_err(|message| item.fault(message))?;
         if read.rules.iter().any(|other| other.gate.name == gate.name) {
             return Err(item.fault(format!("duplicate gate `{}`", gate.name)));
         }
@@ -172,9 +165,9 @@ pub fn is_id(text: &str) -> bool {
 tables! {
     /// The keys of each type in `entities`.
     ENTITY {
-        "owner": Words(&names_of(&OWNERS)), Refused
+        "owner": Words(EntityOwner::WORDS), Required
             => "its key and owner: `app`: `app_id` and `path`, owned by the app; `organization`: `path` and optionally `organization_id`; `global`: `path`, without an owner";
-        "language": ValueShape::Language, Is("\"*\"") => "its language, whatever its path; `\"*\"`: by its path";
+        "language": Language, Is("\"*\"") => "its language, whatever its path; `\"*\"`: by its path";
         "gates": List(&Tool, 0), Is("[]")
             => "gates of the kinds `pattern` and `syntax` for its text; a finding of one of them rejects the edit in every mode";
     }

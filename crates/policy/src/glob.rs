@@ -101,39 +101,28 @@ fn matcher(text: &str) -> Result<Gitignore, ignore::Error> {
 
 /// Returns the reason why git reads a pattern differently, or never matches it.
 fn unlike_git(text: &str) -> Option<&'static str> {
-    if text.trim().trim_matches('/').is_empty() {
-        return Some("it is empty");
-    }
-    if text.chars().count() > MAX_CHARS {
-        return Some("it is longer than 1000 characters");
-    }
-    if text.contains(char::is_control) {
-        return Some("it contains a control character");
-    }
-    match text.chars().next() {
-        Some('!') => {
-            return Some(
-                "`!` negates an earlier line of a .gitignore; write a separate entry (`\\!` is the character)",
-            );
-        }
-        Some('#') => return Some("`#` starts a comment in a .gitignore (`\\#` is the character)"),
-        Some(_) | None => {}
-    }
-    if text.split('/').any(|part| part == "." || part == "..") {
-        return Some("it is relative to the folder of the policy, and `.` and `..` match nothing");
-    }
-    if text.contains("//") {
-        return Some("`//` matches nothing: write `/`");
-    }
-    if unescaped(text, &['{', '}']) {
-        return Some(
+    let reasons = [
+        (text.trim().trim_matches('/').is_empty(), "it is empty"),
+        (text.chars().count() > MAX_CHARS, "it is longer than 1000 characters"),
+        (text.contains(char::is_control), "it contains a control character"),
+        (
+            text.starts_with('!'),
+            "`!` negates an earlier line of a .gitignore; write a separate entry (`\\!` is the character)",
+        ),
+        (text.starts_with('#'), "`#` starts a comment in a .gitignore (`\\#` is the character)"),
+        (
+            text.split('/').any(|part| part == "." || part == ".."),
+            "it is relative to the folder of the policy, and `.` and `..` match nothing",
+        ),
+        (text.contains("//"), "`//` matches nothing: write `/`"),
+        (
+            unescaped(text, &['{', '}']),
             "`{a,b}` is not supported in gitignore patterns: write an entry for each (`\\{` is the character)",
-        );
-    }
-    if text.contains("***") {
-        return Some("`***` is not supported: write `**`");
-    }
-    text.contains("[:").then_some("classes such as `[:alpha:]` are not supported")
+        ),
+        (text.contains("***"), "`***` is not supported: write `**`"),
+        (text.contains("[:"), "classes such as `[:alpha:]` are not supported"),
+    ];
+    reasons.into_iter().find(|(holds, _)| *holds).map(|(_, reason)| reason)
 }
 
 /// True if a text has one of these characters without a backslash before it.
@@ -148,8 +137,8 @@ fn unescaped(text: &str, characters: &[char]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::node::{TextPosition, YamlValue};
     use super::*;
+    use crate::node::{TextPosition, YamlValue};
 
     fn read(text: &str) -> Result<Glob, PolicyError> {
         glob(&YamlNode { position: TextPosition::START, value: YamlValue::Text(text.to_owned()) }, "`match`")

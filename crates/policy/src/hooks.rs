@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use super::node::{PolicyError, YamlNode};
-use super::quantity;
-use super::value_shape::Absent::{Described, Is};
-use super::value_shape::ValueShape::Words;
-use super::value_shape::{Range, Setting, ValueShape, names_of, tables};
+use super::node::{MapFields, PolicyError};
+use super::value_shape::{Range, tables};
+use super::words::words;
 
 /// The settings of `lockgate hook`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,80 +51,71 @@ impl HookSettings {
     }
 }
 
-/// The treatment of a quote that differs from the file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum DriftedQuote {
-    /// The call is rewritten to quote the file, if exactly one place matches.
-    #[default]
-    Rewrite,
-    /// The call stays as it is.
-    Keep,
-}
+words! {
+    /// The treatment of a quote that differs from the file.
+    #[derive(Default)]
+    pub enum DriftedQuote {
+        /// The call is rewritten to quote the file, if exactly one place matches.
+        #[default]
+        Rewrite = "rewrite",
+        /// The call stays as it is.
+        Keep = "keep",
+    }
 
-/// The treatment of an edit whose tool would change bytes outside of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BytesAtRisk {
-    /// The edit is denied, with the call that keeps the bytes.
-    Deny,
-    /// The edit passes, and the model gets a message.
-    Report,
-}
+    /// The treatment of an edit whose tool would change bytes outside of it.
+    pub enum BytesAtRisk {
+        /// The edit is denied, with the call that keeps the bytes.
+        Deny = "deny",
+        /// The edit passes, and the model gets a message.
+        Report = "report",
+    }
 
-/// The answer if an edit could not be judged.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum OnFailure {
-    /// The edit passes, with one line on standard error.
-    #[default]
-    Open,
-    /// The edit is denied, and the reason is given.
-    Closed,
-}
+    /// The answer if an edit could not be judged.
+    #[derive(Default)]
+    pub enum OnFailure {
+        /// The edit passes, with one line on standard error.
+        #[default]
+        Open = "open",
+        /// The edit is denied, and the reason is given.
+        Closed = "closed",
+    }
 
-/// The answer to a bad edit in Cline.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ClineAnswer {
-    /// The edit passes, and the model gets a message.
-    #[default]
-    Warn,
-    /// The call is cancelled, which ends the task.
-    Cancel,
+    /// The answer to a bad edit in Cline.
+    #[derive(Default)]
+    pub enum ClineAnswer {
+        /// The edit passes, and the model gets a message.
+        #[default]
+        Warn = "warn",
+        /// The call is cancelled, which ends the task.
+        Cancel = "cancel",
+    }
 }
-
-pub(super) const DRIFTED: [(&str, DriftedQuote); 2] =
-    [("rewrite", DriftedQuote::Rewrite), ("keep", DriftedQuote::Keep)];
-pub(super) const AT_RISK: [(&str, BytesAtRisk); 2] =
-    [("deny", BytesAtRisk::Deny), ("report", BytesAtRisk::Report)];
-pub(super) const FAILED: [(&str, OnFailure); 2] = [("open", OnFailure::Open), ("closed", OnFailure::Closed)];
-pub(super) const CLINE: [(&str, ClineAnswer); 2] =
-    [("warn", ClineAnswer::Warn), ("cancel", ClineAnswer::Cancel)];
 
 /// Parses `hooks`; absent keys keep the value of `base`.
-pub(super) fn hooks(node: &YamlNode, base: HookSettings) -> Result<HookSettings, PolicyError> {
-    let fields = node.settings("`hooks`", &[HOOKS])?;
-    let deadline = |node: &YamlNode, what: &str| quantity::duration(node, what, DEADLINE);
+pub(super) fn hooks(policy: &MapFields<'_>, base: HookSettings) -> Result<HookSettings, PolicyError> {
+    let fields = policy.map("hooks")?;
     Ok(HookSettings {
-        drift: fields.optional("drift", |node, what| node.one_of(what, &DRIFTED))?.unwrap_or(base.drift),
-        bytes: fields.optional("bytes", |node, what| node.one_of(what, &AT_RISK))?.or(base.bytes),
-        fail: fields.optional("fail", |node, what| node.one_of(what, &FAILED))?.unwrap_or(base.fail),
-        deadline: fields.optional("deadline", deadline)?.unwrap_or(base.deadline),
-        cline: fields.optional("cline", |node, what| node.one_of(what, &CLINE))?.unwrap_or(base.cline),
+        drift: fields.read("drift", base.drift)?,
+        bytes: fields.read_optional("bytes")?.or(base.bytes),
+        fail: fields.read("fail", base.fail)?,
+        deadline: fields.read("deadline", base.deadline)?,
+        cline: fields.read("cline", base.cline)?,
     })
 }
 
 tables! {
     /// The guard of the edit tools of an agent's host.
     HOOKS {
-        "drift": Words(&names_of(&DRIFTED)), Is("rewrite")
+        "drift": Words(DriftedQuote::WORDS), Is("rewrite")
             => "a quote that differs from the file and matches in one place: `rewrite`: the call gets the exact quote, if the host accepts that; `keep`: the call stays as it is";
-        "bytes": Words(&names_of(&AT_RISK)), Described("`deny` if the client's configuration has lockgate's server, else `report`")
+        "bytes": Words(BytesAtRisk::WORDS), Described("`deny` if the client's configuration has lockgate's server, else `report`")
             => "an edit whose tool would change bytes outside of it, such as line ends: `deny`: it is denied, with the call that keeps them; `report`: it passes, and the model is told; `report` counts only in a trusted policy";
-        "fail": Words(&names_of(&FAILED)), Is("open")
+        "fail": Words(OnFailure::WORDS), Is("open")
             => "an edit that could not be judged in time, or because of an error: `open`: it passes; `closed`: it is denied";
-        "deadline": ValueShape::Duration(DEADLINE), Is("25s") => "the longest time for one answer; it must be below the host's own limit, which is 30s or more; another value than the default counts only in a trusted policy";
-        "cline": Words(&names_of(&CLINE)), Is("warn")
+        "deadline": Duration(DEADLINE), Is("25s") => "the longest time for one answer; it must be below the host's own limit, which is 30s or more; another value than the default counts only in a trusted policy";
+        "cline": Words(ClineAnswer::WORDS), Is("warn")
             => "a bad edit in Cline: `warn`: it passes, and the model is told; `cancel`: the call is cancelled, which ends the task";
     }
 }
 /// Below the shortest limit that hosts have for a hook, by default 30 seconds.
-pub(super) const DEADLINE: Range =
-    Range { min: 100, max: 600_000, description: "at least 100ms and at most 10m" };
+const DEADLINE: Range = Range { min: 100, max: 600_000, description: "at least 100ms and at most 10m" };

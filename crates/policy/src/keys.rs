@@ -7,30 +7,27 @@
 
 use super::damage::DAMAGE;
 use super::definition::DEFINITION;
-use super::demands::{CONFIRMED, GUARDS, MODES, RUN};
+use super::demands::{Confirm, GUARDS, MODES, Runnable};
 use super::entity::ENTITY;
 use super::hooks::HOOKS;
-use super::isolation::ISOLATIONS;
+use super::isolation::RequiredIsolation;
 use super::limits::LIMITS;
-use super::origin::EXTENDS;
 use super::paths::PATH;
-use super::publishing::{DURABILITIES, HARD_LINKED};
-use super::rule::{BASELINES, RULE};
+use super::publishing::{Durability, HardLinks};
+use super::rule::{Baseline, RULE};
 use super::server_toolsets::SERVER;
-use super::value_shape::Absent::{Described, Is};
-use super::value_shape::ValueShape::{ByLanguage, ByName, List, Map, Text, Words};
-use super::value_shape::{Setting, ValueShape, names_of, tables};
+use super::value_shape::{Setting, tables};
 
 tables! {
     /// The keys at the top level of a policy.
     POLICY {
-        "extends": Words(&names_of(&EXTENDS)), Described("nothing: the policy stands alone")
+        "extends": Words(&["parent", "default"]), Described("nothing: the policy stands alone")
             => "the base of this policy: the next policy above its folder, or the built-in one";
         "quality_gates": ByLanguage(&List(&Map(&[RULE]), 1)), Described("those of the built-in policy")
             => "the gates for the files of each language, in this order";
         "define": ByName("^[a-z0-9][a-z0-9_-]{0,63}$", &DEFINITION), Is("{}")
             => "definitions of custom gates, by name";
-        "baseline": Words(&names_of(&BASELINES)), Is("new")
+        "baseline": Words(Baseline::WORDS), Is("new")
             => "which findings count; each word includes those of the words before it";
         "paths": List(&Map(&[PATH]), 0), Is("[]") => "rules for single paths";
         "limits": Map(&[LIMITS]), Is("{}") => "limits of size and time";
@@ -41,17 +38,17 @@ tables! {
         "server": Map(&[SERVER]), Is("{}") => "what `lockgate serve` offers";
         "hooks": Map(&[HOOKS]), Is("{}") => "how `lockgate hook` guards the edit tools of an agent's host";
         "damage": Map(&[DAMAGE]), Is("{}") => "what the findings of each rule of the gate `damage` do: `block`, `warn`, or `off`";
-        "confirm": Words(&names_of(&CONFIRMED)), Is("never")
+        "confirm": Words(Confirm::WORDS), Is("never")
             => "when a person must confirm a write: `risky` is a removal, a file that shrinks to under a quarter, or findings in `interactive` that would reject the edit in `strict`";
-        "runnable": Words(&names_of(&RUN)), Is("ask")
+        "runnable": Words(Runnable::WORDS), Is("ask")
             => "how to treat a write to a file that starts a program when a person opens or uses the folder, such as `.githooks/pre-commit`: `ask` a person, `refuse` it, or `allow` it";
-        "require_isolation": Words(&names_of(&ISOLATIONS)), Is("none")
+        "require_isolation": Words(RequiredIsolation::WORDS), Is("none")
             => "the minimum sandbox for the programs of gates; they do not run where it is unavailable";
-        "durability": Words(&names_of(&DURABILITIES)), Is("full")
+        "durability": Words(Durability::WORDS), Is("full")
             => "what is synced to disk before an edit returns: `full`: the file, its folder and the journal; `process`: the file alone";
-        "hard_links": Words(&names_of(&HARD_LINKED)), Is("refuse")
+        "hard_links": Words(HardLinks::WORDS), Is("refuse")
             => "how to treat a hard-linked file: `split` gives the edited name its own file, `in_place` writes all names";
-        "never_journal": List(&ValueShape::Glob, 0), Is("[]")
+        "never_journal": List(&Glob, 0), Is("[]")
             => "files whose text is not journaled, in addition to secrets such as `.env*`; edits of them cannot be undone";
         "entities": ByName("^[a-z0-9_]{1,40}$", &Map(&[ENTITY])), Is("{}")
             => "entity types in addition to `app_file`, `workflow` and `module`, by name; only in the policy at the top of the first root";

@@ -7,8 +7,8 @@ use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 
-use super::node::{PolicyError, YamlNode, unknown};
-use super::yaml::{self, compiled_in};
+use super::node::{MapKey, PolicyError, YamlNode, unknown};
+use super::yaml;
 use lockgate_text::nearest;
 
 const TABLE: &str = lockgate_gates::LANGUAGES;
@@ -48,7 +48,7 @@ impl Eq for Language {}
 /// Every known language, in the order of the table.
 pub fn languages() -> &'static [Language] {
     static LANGUAGES: OnceLock<Vec<Language>> = OnceLock::new();
-    LANGUAGES.get_or_init(|| compiled_in(yaml::read("gates/languages.yaml", TABLE, table)))
+    LANGUAGES.get_or_init(|| yaml::read_embedded("gates/languages.yaml", TABLE, table))
 }
 
 /// The language with this name, as a policy writes it.
@@ -123,20 +123,18 @@ pub(super) fn find_language(word: &str) -> Option<&'static Language> {
 }
 
 fn table(root: &YamlNode) -> Result<Vec<Language>, PolicyError> {
-    root.entries("the table of languages")?
-        .iter()
-        .map(|(key, node)| {
-            let fields = node.fields("a language", &["extensions", "files", "interpreters", "imports"])?;
-            let texts = |name: &str| fields.optional(name, YamlNode::texts).map(Option::unwrap_or_default);
-            Ok(Language {
-                name: key.name.clone(),
-                extensions: texts("extensions")?,
-                files: texts("files")?,
-                interpreters: texts("interpreters")?,
-                imports: fields.optional("imports", YamlNode::regex)?,
-            })
-        })
-        .collect()
+    root.entries("the table of languages")?.iter().map(|(key, node)| parse_language(key, node)).collect()
+}
+
+fn parse_language(key: &MapKey, node: &YamlNode) -> Result<Language, PolicyError> {
+    let fields = node.fields("a language", &["extensions", "files", "interpreters", "imports"])?;
+    Ok(Language {
+        name: key.name.clone(),
+        extensions: fields.read("extensions", Vec::new())?,
+        files: fields.read("files", Vec::new())?,
+        interpreters: fields.read("interpreters", Vec::new())?,
+        imports: fields.read_optional("imports")?,
+    })
 }
 
 /// The languages that a gate can judge.
@@ -171,11 +169,8 @@ pub(crate) fn unknown_language(name: &str) -> String {
     known.push("\"*\"");
     match find_language(name) {
         Some(language) if nearest(name, known.iter().copied()).is_none() => {
-            format!(
-                "unknown language `{name}`, did you mean `{}`? (known: {})",
-                language.name,
-                known.join(", ")
-            )
+            let (similar, known) = (&language.name, known.join(", "));
+            format!("unknown language `{name}`, did you mean `{similar}`? (known: {known})")
         }
         Some(_) | None => unknown("language", name, &known),
     }

@@ -43,9 +43,9 @@ mod source;
 #[cfg(test)]
 mod tests;
 mod tools;
-mod unsupported;
 mod validators;
 mod value_shape;
+mod words;
 mod yaml;
 
 pub use catalogue::Catalogue;

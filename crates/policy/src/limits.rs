@@ -2,11 +2,8 @@
 
 use std::time::Duration;
 
-use super::node::{PolicyError, YamlNode};
-use super::quantity;
-use super::value_shape::Absent::{Described, Is};
-use super::value_shape::ValueShape::{Age, Size, Whole};
-use super::value_shape::{Range, Setting, TIME, ValueShape, tables};
+use super::node::{MapFields, PolicyError};
+use super::value_shape::{Range, TIME, tables};
 
 /// The limits of one edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,35 +39,28 @@ impl Default for Limits {
 }
 
 /// Reads `limits`; what it does not say stays as it is in `base`.
-pub(super) fn limits(node: &YamlNode, what: &str, base: Limits) -> Result<Limits, PolicyError> {
-    let fields = node.settings(what, &[LIMITS])?;
-    let wait = |node: &YamlNode, what: &str| quantity::duration(node, what, WAIT);
-    let lock_wait = fields.optional("lock_wait", wait)?;
+pub(super) fn limits(policy: &MapFields<'_>, base: Limits) -> Result<Limits, PolicyError> {
+    let fields = policy.map("limits")?;
+    let lock_wait = fields.read_optional("lock_wait")?;
     Ok(Limits {
-        file: fields.optional("file", |node, what| quantity::size(node, what, FILE))?.unwrap_or(base.file),
+        file: fields.read("file", base.file)?,
         lock_wait: lock_wait.unwrap_or(base.lock_wait),
         // A policy that names only the one limit means it for both.
-        queue_wait: fields.optional("queue_wait", wait)?.or(lock_wait).unwrap_or(base.queue_wait),
-        total: fields.optional("total", quantity::time)?.unwrap_or(base.total),
-        regex_steps: fields
-            .optional("regex_steps", |node, what| node.whole_in_range(what, STEPS))?
-            .unwrap_or(base.regex_steps),
-        journal: fields
-            .optional("journal", |node, what| quantity::size(node, what, JOURNAL))?
-            .unwrap_or(base.journal),
-        journal_age: fields
-            .optional("journal_age", |node, what| quantity::age(node, what, JOURNAL_AGE))?
-            .unwrap_or(base.journal_age),
+        queue_wait: fields.read("queue_wait", lock_wait.unwrap_or(base.queue_wait))?,
+        total: fields.read("total", base.total)?,
+        regex_steps: fields.read("regex_steps", base.regex_steps)?,
+        journal: fields.read("journal", base.journal)?,
+        journal_age: fields.read("journal_age", base.journal_age)?,
     })
 }
 
 tables! {
     LIMITS {
         "file": Size(FILE), Is("10MiB") => "the largest file that is read or written";
-        "lock_wait": ValueShape::Duration(WAIT), Is("20s") => "the longest wait for an edit of the same file by another process";
-        "queue_wait": ValueShape::Duration(WAIT), Described("`lock_wait` if that is set, else `2m`")
+        "lock_wait": Duration(WAIT), Is("20s") => "the longest wait for an edit of the same file by another process";
+        "queue_wait": Duration(WAIT), Described("`lock_wait` if that is set, else `2m`")
             => "the longest wait behind earlier edits of the same file in the same server, which are served in the order of their arrival";
-        "total": ValueShape::Duration(TIME), Is("20s") => "the timeout of all gates of one edit together";
+        "total": Duration(TIME), Is("20s") => "the timeout of all gates of one edit together";
         "regex_steps": Whole(STEPS), Is("40000000")
             => "the most steps of the pattern of one edit; 40000000 take about 300 ms";
         "journal": Size(JOURNAL), Is("256MiB") => "the largest size of the journal of a root; the oldest edits are removed first";
@@ -78,10 +68,8 @@ tables! {
     }
 }
 /// The largest file that a policy may admit: offsets in a file fit 32 bits.
-pub(super) const FILE: Range =
-    Range { min: 1, max: (4 << 30) - 1, description: "at least 1 byte and less than 4GiB" };
-pub(super) const WAIT: Range = Range { min: 0, max: 3_600_000, description: "at most 60m" };
-pub(super) const STEPS: Range =
-    Range { min: 1_000, max: 1_000_000_000, description: "from 1000 to 1000000000" };
-pub(super) const JOURNAL: Range = Range { min: 0, max: 1 << 40, description: "at most 1024GiB" };
-pub(super) const JOURNAL_AGE: Range = Range { min: 0, max: 3650 * 86_400_000, description: "at most 3650d" };
+const FILE: Range = Range { min: 1, max: (4 << 30) - 1, description: "at least 1 byte and less than 4GiB" };
+const WAIT: Range = Range { min: 0, max: 3_600_000, description: "at most 60m" };
+const STEPS: Range = Range { min: 1_000, max: 1_000_000_000, description: "from 1000 to 1000000000" };
+const JOURNAL: Range = Range { min: 0, max: 1 << 40, description: "at most 1024GiB" };
+const JOURNAL_AGE: Range = Range { min: 0, max: 3650 * 86_400_000, description: "at most 3650d" };

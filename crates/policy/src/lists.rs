@@ -8,7 +8,6 @@ use super::definition::Gate;
 use super::language::{Language, language_named, unknown_language};
 use super::node::{MapKey, PolicyError, YamlNode};
 use super::rule::{Rule, rule};
-use super::tools::GateDefinitions;
 
 /// The key for every language.
 const EVERY: &str = "*";
@@ -50,17 +49,17 @@ impl Lists {
 }
 
 /// Parses `quality_gates`; an empty value is an error.
-pub(super) fn lists(node: &YamlNode, tools: GateDefinitions<'_>) -> Result<Lists, PolicyError> {
+pub(super) fn lists(node: &YamlNode, own: &[Arc<Gate>]) -> Result<Lists, PolicyError> {
     if node.is_nothing() {
         return Err(node.fault("`quality_gates` is empty: write `quality_gates: {}` for no gates, or leave it out for the default ones"));
     }
     let entries = node.entries("`quality_gates`")?.iter();
     let read =
-        |(language, list): &(MapKey, YamlNode)| Ok((language.name.clone(), list_of(language, list, tools)?));
+        |(language, list): &(MapKey, YamlNode)| Ok((language.name.clone(), list_of(language, list, own)?));
     entries.map(read).collect::<Result<_, _>>().map(Lists)
 }
 
-fn list_of(language: &MapKey, list: &YamlNode, tools: GateDefinitions<'_>) -> Result<Vec<Rule>, PolicyError> {
+fn list_of(language: &MapKey, list: &YamlNode, own: &[Arc<Gate>]) -> Result<Vec<Rule>, PolicyError> {
     let name = &language.name;
     if name != EVERY && language_named(name).is_none() {
         return Err(language.fault(unknown_language(name)));
@@ -72,7 +71,7 @@ fn list_of(language: &MapKey, list: &YamlNode, tools: GateDefinitions<'_>) -> Re
     }
     let mut rules: Vec<(usize, Rule)> = Vec::new();
     for item in list.list(&format!("`{name}`"))? {
-        let (tool, rule) = rule(item, tools)?;
+        let (tool, rule) = rule(item, own)?;
         if let Some((line, _)) = rules.iter().find(|(_, other)| other.gate.name == rule.gate.name) {
             return Err(
                 tool.fault(format!("tool `{}` is already in this list, on line {line}", rule.gate.name))

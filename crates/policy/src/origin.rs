@@ -49,5 +49,3 @@ pub enum Extends {
     /// The next policy above its folder, or the built-in one.
     Parent,
 }
-
-pub(super) const EXTENDS: [(&str, Extends); 2] = [("parent", Extends::Parent), ("default", Extends::Default)];

@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use super::definition::Gate;
 use super::glob::{Glob, glob};
-use super::node::{PolicyError, YamlNode};
+use super::node::{PolicyError, YamlNode, unknown};
 use super::origin::PolicyOrigin;
 use super::rule::Rule;
-use super::tools::GateDefinitions;
-use super::unsupported;
-use super::value_shape::Absent::{Described, Refused};
-use super::value_shape::ValueShape::{List, Tool, Words};
-use super::value_shape::{Setting, ValueShape, names_of, tables};
+use super::tools::find_gate;
+use super::value_shape::tables;
+use super::words::words;
 
 /// The most entries that one policy may have, with those that it extends.
 const MAX_PATHS: usize = 1000;
@@ -26,14 +24,13 @@ pub(super) struct PathRule {
     gates: Option<Vec<Rule>>,
 }
 
-/// The access to a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
-    Read,
-    Write,
+words! {
+    /// The access to a file.
+    enum Access {
+        Read = "read",
+        Write = "write",
+    }
 }
-
-pub(super) const ACCESS: [(&str, Access); 2] = [("read", Access::Read), ("write", Access::Write)];
 
 /// The entry that forbids writing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,10 +78,8 @@ impl PathRule {
 /// Returns the last entry that sets the access to a path, if it forbids writing.
 pub(super) fn protection<'a>(rules: &'a [PathRule], path: &str) -> Option<Protection<'a>> {
     let last = rules.iter().rev().find(|rule| rule.rules_access(path))?;
-    match last.access {
-        Some(Access::Read) => Some(Protection { policy: &last.origin.name, pattern: last.glob.text() }),
-        Some(Access::Write) | None => None,
-    }
+    let is_protected = last.access == Some(Access::Read);
+    is_protected.then(|| Protection { policy: &last.origin.name, pattern: last.glob.text() })
 }
 
 /// Returns the gates of the last entry that names the gates of a path, in its order.
@@ -95,7 +90,7 @@ pub(super) fn gates<'a>(rules: &'a [PathRule], path: &str) -> Option<&'a [Rule]>
 /// Parses `paths`; its entries come after those of `base`.
 pub(super) fn paths(
     node: &YamlNode,
-    tools: GateDefinitions<'_>,
+    own: &[Arc<Gate>],
     origin: &Arc<PolicyOrigin>,
     base: Vec<PathRule>,
 ) -> Result<Vec<PathRule>, PolicyError> {
@@ -103,22 +98,20 @@ pub(super) fn paths(
     if items.len() + base.len() > MAX_PATHS {
         return Err(node.fault(format!("`paths` has more than {MAX_PATHS} entries")));
     }
-    let own = items.iter().map(|item| path_rule(item, tools, origin)).collect::<Result<Vec<_>, _>>()?;
-    Ok(base.into_iter().chain(own).collect())
+    base.into_iter().map(Ok).chain(items.iter().map(|item| path_rule(item, own, origin))).collect()
 }
 
 fn path_rule(
     item: &YamlNode,
-    tools: GateDefinitions<'_>,
+    own: &[Arc<Gate>],
     origin: &Arc<PolicyOrigin>,
 ) -> Result<PathRule, PolicyError> {
     let fields = item.settings("an entry of `paths`", &[PATH])?;
     let rule = PathRule {
         glob: glob(fields.require("match")?, "`match`")?,
         origin: Arc::clone(origin),
-        access: fields
-            .optional("access", |node, _| unsupported::choice(node, "access", &ACCESS, &["deny"]))?,
-        gates: fields.optional("gates", |node, what| parse_gates(node, what, tools))?,
+        access: fields.optional("access", access)?,
+        gates: fields.optional("gates", |node, what| parse_gates(node, what, own))?,
     };
     if rule.access.is_none() && rule.gates.is_none() {
         return Err(item.fault("an entry of `paths` has no effect without `access` or `gates`"));
@@ -126,10 +119,18 @@ fn path_rule(
     Ok(rule)
 }
 
-fn parse_gates(node: &YamlNode, what: &str, tools: GateDefinitions<'_>) -> Result<Vec<Rule>, PolicyError> {
+fn access(node: &YamlNode, what: &str) -> Result<Access, PolicyError> {
+    match node.text(what)? {
+        "deny" => Err(node.fault("this version does not support `access: deny`: use one of `read`, `write`")),
+        other => Access::named(other)
+            .ok_or_else(|| node.fault(unknown("access", other, &[Access::WORDS, &["deny"]].concat()))),
+    }
+}
+
+fn parse_gates(node: &YamlNode, what: &str, own: &[Arc<Gate>]) -> Result<Vec<Rule>, PolicyError> {
     let mut rules: Vec<Rule> = Vec::new();
     for item in node.list(what)? {
-        let gate = tools.find(item, "a tool")?;
+        let gate = find_gate(item, "a tool", own)?;
         if rules.iter().any(|rule| rule.gate.name == gate.name) {
             return Err(item.fault(format!("duplicate tool `{}`", gate.name)));
         }
@@ -141,8 +142,8 @@ fn parse_gates(node: &YamlNode, what: &str, tools: GateDefinitions<'_>) -> Resul
 tables! {
     /// The keys of each entry in `paths`.
     PATH {
-        "match": ValueShape::Glob, Refused => "the files to which the entry applies";
-        "access": Words(&names_of(&ACCESS)), Described("that of the entries before, else `write`")
+        "match": Glob, Required => "the files to which the entry applies";
+        "access": Words(Access::WORDS), Described("that of the entries before, else `write`")
             => "`read`: every edit of such a file is rejected with `PROTECTED`";
         "gates": List(&Tool, 0), Described("those of the entries before, else those of the language")
             => "the only gates for such a file, in this order";

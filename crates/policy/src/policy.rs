@@ -10,7 +10,7 @@ use super::definition::Gate;
 use super::demands::{Demands, demands};
 use super::entity::{EntityType, embedded_types, entities};
 use super::hooks::{HookSettings, hooks};
-use super::isolation::{ISOLATIONS, RequiredIsolation};
+use super::isolation::RequiredIsolation;
 use super::language::Language;
 use super::limits::{Limits, limits};
 use super::lists::{Lists, lists};
@@ -18,10 +18,9 @@ use super::node::{MapFields, MapKey, PolicyError, YamlNode, YamlValue};
 use super::origin::PolicyOrigin;
 use super::paths::{self, PathRule, Protection};
 use super::publishing::{Publishing, Unjournalled, publishing};
-use super::rule::{Baseline, EffectiveRules, Profile, Rule, StepMode, baseline};
-use super::tools::{GateDefinitions, defined};
-use super::validators::{Validator, validators};
-use super::yaml::compiled_in;
+use super::rule::{Baseline, EffectiveRules, Profile, Rule, StepMode};
+use super::tools::defined;
+use super::validators::{Validator, validator};
 use super::{keys, server_toolsets, yaml};
 use lockgate_text::Version;
 
@@ -82,7 +81,7 @@ impl Policy {
             let (origin, version) =
                 (Arc::new(PolicyOrigin::top(BUILT_IN)), Version::hash(DEFAULT.as_bytes()));
             let convert = |root: &YamlNode| extend(root, &origin, Some(&Policy::without_gates()), version);
-            Arc::new(compiled_in(yaml::read(BUILT_IN, DEFAULT, convert)))
+            Arc::new(yaml::read_embedded(BUILT_IN, DEFAULT, convert))
         };
         Arc::clone(POLICY.get_or_init(read))
     }
@@ -153,18 +152,19 @@ impl Policy {
 
     /// Returns the rules that run programs, one for each gate.
     pub fn commands(&self) -> impl Iterator<Item = &Rule> {
-        let mut first: BTreeMap<&str, &Rule> = BTreeMap::new();
-        self.programs().for_each(|rule| {
-            first.entry(&rule.gate.name).or_insert(rule);
-        });
-        first.into_values()
+        self.first_programs(|rule| &rule.gate.name)
     }
 
     /// Returns the rules that run programs, one for each gate and its added arguments.
     pub fn invocations(&self) -> impl Iterator<Item = &Rule> {
-        let mut first: BTreeMap<(&str, &[String]), &Rule> = BTreeMap::new();
+        self.first_programs(|rule| (&rule.gate.name, &rule.args))
+    }
+
+    /// Returns the first rule with each key that may start a program.
+    fn first_programs<'a, K: Ord + 'a>(&'a self, key: fn(&'a Rule) -> K) -> impl Iterator<Item = &'a Rule> {
+        let mut first: BTreeMap<K, &Rule> = BTreeMap::new();
         self.programs().for_each(|rule| {
-            first.entry((&rule.gate.name, &rule.args)).or_insert(rule);
+            first.entry(key(rule)).or_insert(rule);
         });
         first.into_values()
     }
@@ -246,19 +246,18 @@ pub(super) fn extend(
     let mut policy = base.map_or_else(|| without_base(&fields), Policy::clone);
     let below = policy.version;
     policy.origin = Arc::clone(origin);
-    for (key, gate) in fields.optional("define", defined)?.unwrap_or_default() {
+    for (key, gate) in fields.each_entry("define", defined)? {
         policy.define(key, gate)?;
     }
     let own = policy.definitions.gates.clone();
-    let tools = GateDefinitions { defined: &own };
     if let Some(node) = fields.get("quality_gates") {
-        policy.lists.replace(lists(node, tools)?);
+        policy.lists.replace(lists(node, &own)?);
     }
     if let Some(node) = fields.get("paths") {
-        policy.files.paths = paths::paths(node, tools, origin, policy.files.paths)?;
+        policy.files.paths = paths::paths(node, &own, origin, policy.files.paths)?;
     }
     if let Some(node) = fields.get("entities") {
-        policy.definitions.entities = entities(node, tools, policy.definitions.entities)?;
+        policy.definitions.entities = entities(node, &own, policy.definitions.entities)?;
     }
     apply_settings(&mut policy, &fields)?;
     policy.version = policy.with_versions(text, below);
@@ -268,39 +267,28 @@ pub(super) fn extend(
 /// Returns the initial policy of one that extends none.
 fn without_base(fields: &MapFields<'_>) -> Policy {
     let bare = Policy::without_gates();
-    match fields.get("quality_gates") {
-        Some(_) => bare,
-        None => {
-            Policy { lists: Policy::embedded().lists.clone(), version: Policy::embedded().version, ..bare }
-        }
+    if fields.get("quality_gates").is_some() {
+        return bare;
     }
+    let built_in = Policy::embedded();
+    Policy { lists: built_in.lists.clone(), version: built_in.version, ..bare }
 }
 
 /// Parses all settings except gates and paths.
 fn apply_settings(policy: &mut Policy, fields: &MapFields<'_>) -> Result<(), PolicyError> {
-    if let Some(node) = fields.get("limits") {
-        policy.limits = limits(node, "`limits`", policy.limits)?;
-    }
-    policy.baseline = fields.optional("baseline", baseline)?.unwrap_or(policy.baseline);
+    policy.limits = limits(fields, policy.limits)?;
+    policy.baseline = fields.read("baseline", policy.baseline)?;
     policy.demands = demands(fields, policy.demands)?;
     policy.publishing = publishing(fields, policy.publishing)?;
-    if let Some(node) = fields.get("hooks") {
-        policy.hooks = hooks(node, policy.hooks)?;
-    }
+    policy.hooks = hooks(fields, policy.hooks)?;
     if let Some(node) = fields.get("never_journal") {
-        let files = &mut policy.files;
-        files.unjournalled = Unjournalled::read(node, &policy.origin, files.unjournalled.clone())?;
+        policy.files.unjournalled.add(node, &policy.origin)?;
     }
-    if let Some(toolsets) = fields.optional("server", server_toolsets::toolsets)?.flatten() {
-        policy.toolsets = Some(toolsets);
-    }
-    if let Some(node) = fields.get("damage") {
-        policy.damage = policy.damage.read(node, "`damage`")?;
-    }
-    let isolation = fields.optional("require_isolation", |node, what| node.one_of(what, &ISOLATIONS))?;
-    policy.isolation = isolation.unwrap_or(policy.isolation);
-    if let Some(validators) = fields.optional("validate_commands", validators)? {
-        policy.validators = validators;
+    policy.toolsets = server_toolsets::toolsets(fields)?.or_else(|| policy.toolsets.take());
+    policy.damage = policy.damage.read(fields)?;
+    policy.isolation = fields.read("require_isolation", policy.isolation)?;
+    if fields.get("validate_commands").is_some() {
+        policy.validators = fields.each("validate_commands", validator)?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::glob::{self, Glob, OwnGlobs};
 use super::node::{MapFields, PolicyError, YamlNode};
 use super::origin::PolicyOrigin;
+use super::words::words;
 use lockgate_text::fold;
 
 /// The most patterns of `never_journal` in one policy and its bases.
@@ -38,26 +39,28 @@ const SECRETS: [&str; 21] = [
 /// Files that match a pattern of secrets but contain none: published templates.
 const TEMPLATES: [&str; 3] = [".env.example", ".env.sample", ".env.template"];
 
-/// The data that is synced to disk before an edit counts as done; the strictest first.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Durability {
-    /// The file, its folder and the journal: an answered edit survives a power cut.
-    #[default]
-    Full,
-    /// The file alone: an answered edit survives the end of the process; after a power cut the file is whole, old or new.
-    Process,
-}
+words! {
+    /// The data that is synced to disk before an edit counts as done; the strictest first.
+    #[derive(Default, PartialOrd, Ord)]
+    pub enum Durability {
+        /// The file, its folder and the journal: an answered edit survives a power cut.
+        #[default]
+        Full = "full",
+        /// The file alone: an answered edit survives the end of the process; after a power cut the file is whole, old or new.
+        Process = "process",
+    }
 
-/// The treatment of a hard-linked file; the strictest first.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum HardLinks {
-    /// Reject an edit of such a file.
-    #[default]
-    Refuse,
-    /// Give the edited name a file of its own; the other names keep the old text.
-    Split,
-    /// Write the file in place, under all of its names; a crash can leave it torn.
-    InPlace,
+    /// The treatment of a hard-linked file; the strictest first.
+    #[derive(Default, PartialOrd, Ord)]
+    pub enum HardLinks {
+        /// Reject an edit of such a file.
+        #[default]
+        Refuse = "refuse",
+        /// Give the edited name a file of its own; the other names keep the old text.
+        Split = "split",
+        /// Write the file in place, under all of its names; a crash can leave it torn.
+        InPlace = "in_place",
+    }
 }
 
 /// The settings for publishing a change.
@@ -80,18 +83,11 @@ impl Publishing {
     }
 }
 
-pub(super) const DURABILITIES: [(&str, Durability); 2] =
-    [("full", Durability::Full), ("process", Durability::Process)];
-pub(super) const HARD_LINKED: [(&str, HardLinks); 3] =
-    [("refuse", HardLinks::Refuse), ("split", HardLinks::Split), ("in_place", HardLinks::InPlace)];
-
 /// Parses `durability` and `hard_links`; absent keys keep the value of `base`.
 pub(super) fn publishing(policy: &MapFields<'_>, base: Publishing) -> Result<Publishing, PolicyError> {
-    let durability = policy.optional("durability", |node, what| node.one_of(what, &DURABILITIES))?;
-    let hard_links = policy.optional("hard_links", |node, what| node.one_of(what, &HARD_LINKED))?;
     Ok(Publishing {
-        durability: durability.unwrap_or(base.durability),
-        hard_links: hard_links.unwrap_or(base.hard_links),
+        durability: policy.read("durability", base.durability)?,
+        hard_links: policy.read("hard_links", base.hard_links)?,
     })
 }
 
@@ -109,21 +105,16 @@ impl Unjournalled {
         Unjournalled { secrets: OwnGlobs::new(&SECRETS), patterns: Vec::new() }
     }
 
-    /// Parses `never_journal`, whose patterns are added to those of `base`.
-    pub(super) fn read(
-        node: &YamlNode,
-        origin: &Arc<PolicyOrigin>,
-        base: Unjournalled,
-    ) -> Result<Unjournalled, PolicyError> {
+    /// Adds the patterns of `never_journal`.
+    pub(super) fn add(&mut self, node: &YamlNode, origin: &Arc<PolicyOrigin>) -> Result<(), PolicyError> {
         let items = node.list("`never_journal`")?;
-        let Unjournalled { secrets, mut patterns } = base;
-        if items.len() + patterns.len() > MAX_PATTERNS {
+        if items.len() + self.patterns.len() > MAX_PATTERNS {
             return Err(node.fault(format!("`never_journal` has more than {MAX_PATTERNS} patterns")));
         }
         for item in items {
-            patterns.push((glob::glob(item, "`never_journal`")?, Arc::clone(origin)));
+            self.patterns.push((glob::glob(item, "`never_journal`")?, Arc::clone(origin)));
         }
-        Ok(Unjournalled { secrets, patterns })
+        Ok(())
     }
 
     /// True if a pattern matches the file, whose path is relative to the root.
@@ -133,11 +124,10 @@ impl Unjournalled {
         // A template is a secret all the same where it lies in a folder of secrets.
         let other = if is_template { Some(format!("{folder}/template")) } else { None };
         let secret = other.as_deref().map_or(path, |other| other.trim_start_matches('/'));
-        self.secrets.any_matches(secret)
-            || self
-                .patterns
-                .iter()
-                .any(|(glob, origin)| origin.relative_path(path).is_some_and(|below| glob.matches(below)))
+        let matches = |(glob, origin): &(Glob, Arc<PolicyOrigin>)| {
+            origin.relative_path(path).is_some_and(|below| glob.matches(below))
+        };
+        self.secrets.any_matches(secret) || self.patterns.iter().any(matches)
     }
 }
 

@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use super::node::{PolicyError, YamlNode, YamlValue};
-use super::value_shape::{Range, TIME};
+use super::node::{FromNode, PolicyError, YamlNode, YamlValue};
+use super::value_shape::{Range, ValueShape};
 
 const SIZE_UNITS: [(&str, u64); 7] = [
     ("B", 1),
@@ -21,28 +21,58 @@ const AGE_UNITS: [(&str, u64); 5] =
     [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 
 /// Parses a number of bytes: `10MiB`, `500KB`, `4096`.
-pub(super) fn size(node: &YamlNode, what: &str, range: Range) -> Result<u64, PolicyError> {
+fn size(node: &YamlNode, what: &str, range: Range) -> Result<u64, PolicyError> {
     let bytes = match &node.value {
         YamlValue::Whole(bytes) => Some(*bytes),
         YamlValue::Text(text) => parse_units(text, &SIZE_UNITS),
         _ => None,
     };
-    range.check(node, what, bytes.ok_or_else(|| no_size(node, what))?)
-}
-
-/// Parses a time limit, which is never zero.
-pub(super) fn time(node: &YamlNode, what: &str) -> Result<Duration, PolicyError> {
-    duration(node, what, TIME)
+    let wrong = || {
+        let value = node.value.describe_number();
+        node.fault(format!("{what} must be a whole number of bytes with B, KB, KiB, MB, MiB, GB, GiB or no unit, as in `10MiB`, not {value}"))
+    };
+    range.check(node, what, bytes.ok_or_else(wrong)?)
 }
 
 /// Parses a duration: `20s`, `500ms`, `2m`; a bare `0` is the only number without a unit.
-pub(super) fn duration(node: &YamlNode, what: &str, range: Range) -> Result<Duration, PolicyError> {
+fn duration(node: &YamlNode, what: &str, range: Range) -> Result<Duration, PolicyError> {
     parse_duration(node, what, &DURATION_UNITS, range)
 }
 
 /// Parses a longer duration, such as `12h` or `30d`.
-pub(super) fn age(node: &YamlNode, what: &str, range: Range) -> Result<Duration, PolicyError> {
+fn age(node: &YamlNode, what: &str, range: Range) -> Result<Duration, PolicyError> {
     parse_duration(node, what, &AGE_UNITS, range)
+}
+
+impl FromNode for Duration {
+    fn from_node(node: &YamlNode, what: &str, shape: &ValueShape) -> Result<Duration, PolicyError> {
+        match shape {
+            ValueShape::Duration(range) => duration(node, what, *range),
+            ValueShape::Age(range) => age(node, what, *range),
+            _ => Err(no_range(node, what)),
+        }
+    }
+}
+
+impl FromNode for u64 {
+    fn from_node(node: &YamlNode, what: &str, shape: &ValueShape) -> Result<u64, PolicyError> {
+        match shape {
+            ValueShape::Size(range) => size(node, what, *range),
+            ValueShape::Whole(range) => node.whole(what, *range),
+            _ => Err(no_range(node, what)),
+        }
+    }
+}
+
+impl FromNode for usize {
+    fn from_node(node: &YamlNode, what: &str, shape: &ValueShape) -> Result<usize, PolicyError> {
+        Ok(usize::try_from(u64::from_node(node, what, shape)?).unwrap_or(usize::MAX))
+    }
+}
+
+/// Rejects every value of a key whose row in the table has no range.
+fn no_range(node: &YamlNode, what: &str) -> PolicyError {
+    node.fault(format!("{what} has no range"))
 }
 
 fn parse_duration(
@@ -68,13 +98,6 @@ fn parse_duration(
     range.check(node, what, millis.ok_or_else(wrong)?).map(Duration::from_millis)
 }
 
-fn no_size(node: &YamlNode, what: &str) -> PolicyError {
-    node.fault(format!(
-        "{what} must be a whole number of bytes with B, KB, KiB, MB, MiB, GB, GiB or no unit, as in `10MiB`, not {}",
-        node.value.describe_number()
-    ))
-}
-
 /// Parses `text` as a number of the smallest unit; `None` if it is malformed, has no known unit, or is too
 /// large.
 fn parse_units(text: &str, units: &[(&str, u64)]) -> Option<u64> {
@@ -86,8 +109,8 @@ fn parse_units(text: &str, units: &[(&str, u64)]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::node::TextPosition;
     use super::*;
+    use crate::node::TextPosition;
 
     const ANY: Range = Range { min: 0, max: u64::MAX, description: "any" };
 

@@ -4,14 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::damage::Damage;
-use super::definition::{Gate, InSteps, ROLES, Role, role};
+use super::definition::{Gate, InSteps, Role};
 use super::node::{MapFields, PolicyError, YamlNode};
-use super::quantity;
-use super::severity::{SEVERITIES, Severity, severity};
-use super::tools::GateDefinitions;
-use super::value_shape::Absent::{Described, Is, Refused};
-use super::value_shape::ValueShape::{Flag, List, Text, Tool, Words};
-use super::value_shape::{Setting, TIME, ValueShape, names_of, tables};
+use super::severity::Severity;
+use super::tools::find_gate;
+use super::value_shape::{TIME, tables};
+use super::words::words;
 
 /// One gate of `quality_gates`, with its options.
 #[derive(Debug, Clone)]
@@ -84,28 +82,45 @@ impl Rule {
     }
 }
 
-/// The part of a file that a fixing gate may change.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum FixScope {
-    /// The lines that the edit wrote, and consequences of it elsewhere.
-    #[default]
-    Edit,
-    /// Every line of the file.
-    File,
+words! {
+    /// The part of a file that a fixing gate may change.
+    #[derive(Default)]
+    pub enum FixScope {
+        /// The lines that the edit wrote, and consequences of it elsewhere.
+        #[default]
+        Edit = "edit",
+        /// Every line of the file.
+        File = "file",
+    }
+
+    /// A profile that `on` may name.
+    enum ProfileName {
+        Edit = "edit",
+        Check = "check",
+    }
+
+    /// The effect of a new finding on an edit.
+    pub enum Level {
+        /// A new finding rejects the edit.
+        Block = "block",
+        /// A new finding is only reported.
+        Warn = "warn",
+    }
+
+    /// The findings that count; each value includes the ones before it.
+    #[derive(Default, PartialOrd, Ord, Hash)]
+    pub enum Baseline {
+        /// Findings that the edit introduced.
+        #[default]
+        New = "new",
+        /// Also findings on the lines that the edit wrote.
+        EditedLines = "edited_lines",
+        /// All findings in the edited file.
+        File = "file",
+        /// Also findings in other files.
+        All = "all",
+    }
 }
-
-pub(super) const FIX_SCOPES: [(&str, FixScope); 2] = [("edit", FixScope::Edit), ("file", FixScope::File)];
-
-/// The effect of a new finding on an edit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
-    /// A new finding rejects the edit.
-    Block,
-    /// A new finding is only reported.
-    Warn,
-}
-
-pub(super) const LEVELS: [(&str, Level); 2] = [("block", Level::Block), ("warn", Level::Warn)];
 
 /// The profiles in which a gate runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,30 +146,6 @@ impl Default for Profiles {
         Profiles { edit: true, check: true }
     }
 }
-
-pub(super) const PROFILES: [(&str, Profiles); 2] =
-    [("edit", Profiles { edit: true, check: false }), ("check", Profiles { edit: false, check: true })];
-
-/// The findings that count; each value includes the ones before it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Baseline {
-    /// Findings that the edit introduced.
-    #[default]
-    New,
-    /// Also findings on the lines that the edit wrote.
-    EditedLines,
-    /// All findings in the edited file.
-    File,
-    /// Also findings in other files.
-    All,
-}
-
-pub(super) const BASELINES: [(&str, Baseline); 4] = [
-    ("new", Baseline::New),
-    ("edited_lines", Baseline::EditedLines),
-    ("file", Baseline::File),
-    ("all", Baseline::All),
-];
 
 /// The occasion for which gates run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,12 +189,11 @@ pub enum StepMode {
 impl<'a> EffectiveRules<'a> {
     /// Returns a single rule for an edit.
     pub fn new(rule: &'a Rule, total: Duration) -> EffectiveRules<'a> {
-        let (baseline, damage) = (Baseline::New, Damage::default());
         EffectiveRules {
             rules: vec![rule],
-            baseline,
+            baseline: Baseline::New,
             total,
-            damage,
+            damage: Damage::default(),
             profile: Profile::Edit,
             step_mode: StepMode::Plain,
         }
@@ -231,23 +221,20 @@ impl<'a> EffectiveRules<'a> {
 }
 
 /// Parses one entry of a list, with the node of its gate.
-pub(super) fn rule<'a>(
-    item: &'a YamlNode,
-    tools: GateDefinitions<'_>,
-) -> Result<(&'a YamlNode, Rule), PolicyError> {
+pub(super) fn rule<'a>(item: &'a YamlNode, own: &[Arc<Gate>]) -> Result<(&'a YamlNode, Rule), PolicyError> {
     let fields = item.settings("a gate", &[RULE])?;
     let tool = fields.require("tool")?;
-    let plain = Rule::plain(tools.find(tool, "`tool`")?);
+    let plain = Rule::plain(find_gate(tool, "`tool`", own)?);
     let rule = Rule {
-        enabled: fields.optional("enabled", YamlNode::flag)?.unwrap_or(plain.enabled),
-        level: fields.optional("level", level)?.unwrap_or(plain.level),
-        fail_on: fields.optional("fail_on", severity)?.unwrap_or(plain.fail_on),
+        enabled: fields.read("enabled", plain.enabled)?,
+        level: fields.read("level", plain.level)?,
+        fail_on: fields.read("fail_on", plain.fail_on)?,
         profiles: fields.optional("on", profiles)?.unwrap_or(plain.profiles),
-        args: fields.optional("args", words)?.unwrap_or_default(),
-        timeout: fields.optional("timeout", quantity::time)?.unwrap_or(plain.timeout),
-        required: fields.optional("required", YamlNode::flag)?.unwrap_or(plain.required),
-        role: fields.optional("role", role)?.unwrap_or(plain.role),
-        scope: fields.optional("scope", fix_scope)?.unwrap_or(plain.scope),
+        args: fields.optional("args", arguments)?.unwrap_or_default(),
+        timeout: fields.read("timeout", plain.timeout)?,
+        required: fields.read("required", plain.required)?,
+        role: fields.read("role", plain.role)?,
+        scope: fields.read("scope", plain.scope)?,
         explicit: Explicit { level: fields.get("level").is_some(), role: fields.get("role").is_some() },
         ..plain
     };
@@ -258,33 +245,21 @@ pub(super) fn rule<'a>(
 /// Rejects options that the gate does not support.
 fn check_options(fields: &MapFields<'_>, rule: &Rule) -> Result<(), PolicyError> {
     let name = &rule.gate.name;
-    if let (Some(args), None) = (fields.get("args"), rule.gate.command()) {
-        return Err(args.fault(format!("`{name}` runs no program, so `args` have no effect")));
-    }
-    if let (Some(scope), false) = (fields.get("scope"), rule.gate.can_fix()) {
-        return Err(scope.fault(format!("`{name}` returns no formatted text, so `scope` has no effect here")));
-    }
-    if let Some(scope) = fields.get("scope").filter(|_| rule.explicit.role && rule.role == Role::Check) {
-        return Err(scope.fault("`scope` has no effect with `role: check`"));
-    }
-    match fields.get("role") {
-        Some(role) if rule.role == Role::Fix && !rule.gate.can_fix() => {
-            Err(role.fault(format!("`{name}` returns no formatted text, so `check` is its only role")))
+    let has_command = rule.gate.command().is_some();
+    let can_fix = rule.gate.can_fix();
+    let is_check = rule.explicit.role && rule.role == Role::Check;
+    let formats_nothing = format!("`{name}` returns no formatted text, so");
+    for (key, is_wrong, message) in [
+        ("args", !has_command, format!("`{name}` runs no program, so `args` have no effect")),
+        ("scope", !can_fix, format!("{formats_nothing} `scope` has no effect here")),
+        ("scope", is_check, "`scope` has no effect with `role: check`".to_owned()),
+        ("role", rule.role == Role::Fix && !can_fix, format!("{formats_nothing} `check` is its only role")),
+    ] {
+        if let (Some(node), true) = (fields.get(key), is_wrong) {
+            return Err(node.fault(message));
         }
-        Some(_) | None => Ok(()),
     }
-}
-
-fn level(node: &YamlNode, what: &str) -> Result<Level, PolicyError> {
-    node.one_of(what, &LEVELS)
-}
-
-fn fix_scope(node: &YamlNode, what: &str) -> Result<FixScope, PolicyError> {
-    node.one_of(what, &FIX_SCOPES)
-}
-
-pub(super) fn baseline(node: &YamlNode, what: &str) -> Result<Baseline, PolicyError> {
-    node.one_of(what, &BASELINES)
+    Ok(())
 }
 
 fn profiles(node: &YamlNode, what: &str) -> Result<Profiles, PolicyError> {
@@ -294,40 +269,37 @@ fn profiles(node: &YamlNode, what: &str) -> Result<Profiles, PolicyError> {
             node.fault(format!("{what} is empty: name `edit`, `check` or both, or set `enabled: false`"))
         );
     }
-    let none = Profiles { edit: false, check: false };
-    items.iter().try_fold(none, |sum, item| {
-        let one: Profiles = item.one_of("profile", &PROFILES)?;
-        Ok(Profiles { edit: sum.edit || one.edit, check: sum.check || one.check })
+    items.iter().try_fold(Profiles { edit: false, check: false }, |profiles, item| {
+        match item.word("profile", ProfileName::WORDS, ProfileName::named)? {
+            ProfileName::Edit => Ok(Profiles { edit: true, ..profiles }),
+            ProfileName::Check => Ok(Profiles { check: true, ..profiles }),
+        }
     })
 }
 
 /// Reads arguments of a command; none may contain a NUL.
-pub(super) fn words(node: &YamlNode, what: &str) -> Result<Vec<String>, PolicyError> {
-    let has_nul = |item: &&YamlNode| item.text(what).is_ok_and(|word| word.contains('\0'));
-    match node.list(what)?.iter().find(has_nul) {
-        Some(item) => Err(item.fault(format!("{what} holds a NUL"))),
-        None => node.texts(what),
-    }
+pub(super) fn arguments(node: &YamlNode, what: &str) -> Result<Vec<String>, PolicyError> {
+    node.texts_unless(what, |word| word.contains('\0'), "holds a NUL")
 }
 
 tables! {
     /// One entry of a list of `quality_gates`.
     RULE {
-        "tool": Tool, Refused => "the name of the gate";
+        "tool": Tool, Required => "the name of the gate";
         "enabled": Flag, Is("true") => "`false`: the gate does not run here, and is reported as skipped";
-        "level": Words(&names_of(&LEVELS)), Is("block")
+        "level": Words(Level::WORDS), Is("block")
             => "`block`: a finding that counts rejects the edit; `warn`: it is only reported";
-        "fail_on": Words(&names_of(&SEVERITIES)), Is("error") => "the lowest severity that rejects an edit at `level: block`";
-        "on": List(&Words(&names_of(&PROFILES)), 1), Is("[edit, check]")
+        "fail_on": Words(Severity::WORDS), Is("error") => "the lowest severity that rejects an edit at `level: block`";
+        "on": List(&Words(ProfileName::WORDS), 1), Is("[edit, check]")
             => "when the gate runs: for an edit, for a check of existing files";
         "args": List(&Text, 0), Is("[]") => "additional arguments of the gate's command";
-        "timeout": ValueShape::Duration(TIME), Described("that of the gate")
+        "timeout": Duration(TIME), Described("that of the gate")
             => "the timeout of one run, further limited by the rest of `limits.total`";
         "required": Flag, Is("false")
             => "`true`: a gate that is not trusted, unavailable, broken or timed out rejects the edit in `strict`";
-        "role": Words(&names_of(&ROLES)), Described("that of the gate")
+        "role": Words(Role::WORDS), Described("that of the gate")
             => "`fix`: the gate fixes the draft before the checks run; only for a gate that returns formatted text";
-        "scope": Words(&names_of(&FIX_SCOPES)), Is("edit")
+        "scope": Words(FixScope::WORDS), Is("edit")
             => "with `role: fix`: `edit`: in a file that was not formatted before, the gate changes only the edited lines and what depends on them; `file`: it changes the whole file";
     }
 }

@@ -1,23 +1,21 @@
 //! What a server offers where its command line does not say.
 
-use super::node::{PolicyError, YamlNode};
-use super::value_shape::Absent::Is;
-use super::value_shape::ValueShape::{List, Words};
-use super::value_shape::{Setting, tables};
+use super::node::{MapFields, PolicyError, YamlNode};
+use super::value_shape::tables;
 
 /// Reads `server`: the toolsets that it names.
-pub(super) fn toolsets(node: &YamlNode, what: &str) -> Result<Option<Vec<String>>, PolicyError> {
-    node.settings(what, &[SERVER])?.optional("tools", toolset_names)
+pub(super) fn toolsets(policy: &MapFields<'_>) -> Result<Option<Vec<String>>, PolicyError> {
+    policy.map("server")?.optional("tools", toolset_names)
 }
 
 /// Reads the names of toolsets, at least one.
 pub(super) fn toolset_names(node: &YamlNode, what: &str) -> Result<Vec<String>, PolicyError> {
-    let pairs = TOOLSETS.map(|name| (name, name));
     let items = node.list(what)?;
     if items.is_empty() {
         return Err(node.fault(format!("{what} is empty: name a toolset, or leave it out for the default")));
     }
-    items.iter().map(|item| item.one_of(what, &pairs).map(str::to_owned)).collect()
+    let named = |word: &str| TOOLSETS.contains(&word).then(|| word.to_owned());
+    items.iter().map(|item| item.word(what, &TOOLSETS, named)).collect()
 }
 
 tables! {

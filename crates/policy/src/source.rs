@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::node::{PolicyError, YamlNode, YamlValue};
-use super::origin::{EXTENDS, Extends, PolicyOrigin};
+use super::origin::{Extends, PolicyOrigin};
 use super::policy::{Policy, extend};
 use super::yaml;
 use lockgate_error::Error;
@@ -43,13 +43,10 @@ impl PolicySource {
     ///
     /// Errors: `POLICY_INVALID` with position, excerpt and reason.
     pub fn into_policy(&self, parent: &Policy) -> Result<Policy, Error> {
-        let built_in;
+        let built_in = Policy::embedded();
         let base = match self.extends {
             Extends::Parent => Some(parent),
-            Extends::Default => {
-                built_in = Policy::embedded();
-                Some(built_in.as_ref())
-            }
+            Extends::Default => Some(&*built_in),
             Extends::Nothing => None,
         };
         extend(&self.root, &self.origin, base, self.version())
@@ -75,8 +72,7 @@ impl Policy {
 /// Reads `extends`; other errors in the policy are reported later.
 fn extends(root: &YamlNode) -> Result<Extends, PolicyError> {
     let YamlValue::Map(entries) = &root.value else { return Ok(Extends::Nothing) };
-    match entries.iter().find(|(key, _)| key.name == "extends") {
-        Some((_, node)) => node.one_of("`extends`", &EXTENDS),
-        None => Ok(Extends::Nothing),
-    }
+    let node = entries.iter().find(|(key, _)| key.name == "extends").map(|(_, node)| node);
+    let known = [("parent", Extends::Parent), ("default", Extends::Default)];
+    node.map_or(Ok(Extends::Nothing), |node| node.one_of("`extends`", &known))
 }

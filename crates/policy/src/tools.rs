@@ -12,36 +12,21 @@ use lockgate_text::Version;
 /// The longest name of a gate, in characters.
 const MAX_NAME: usize = 64;
 
-/// The gates that a policy can name.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct GateDefinitions<'a> {
-    /// The gates that the policy itself defines.
-    pub(super) defined: &'a [Arc<Gate>],
+/// Returns the gate that a node names; `own` are the gates that the policy itself defines.
+pub(super) fn find_gate(tool: &YamlNode, what: &str, own: &[Arc<Gate>]) -> Result<Arc<Gate>, PolicyError> {
+    let name = tool.text(what)?;
+    let defined = own.iter().find(|gate| gate.name == name);
+    defined.or_else(|| Catalogue::embedded().find(name)).cloned().ok_or_else(|| {
+        let mut known: Vec<&str> = own.iter().map(|gate| gate.name.as_str()).collect();
+        Catalogue::names().for_each(|name| known.push(name));
+        tool.fault(unknown("tool", name, &known))
+    })
 }
 
-impl GateDefinitions<'_> {
-    /// Returns the gate that a node names.
-    pub(super) fn find(&self, tool: &YamlNode, what: &str) -> Result<Arc<Gate>, PolicyError> {
-        let (name, catalogue) = (tool.text(what)?, Catalogue::embedded());
-        let own = self.defined.iter().find(|gate| gate.name == name);
-        own.or_else(|| catalogue.find(name)).cloned().ok_or_else(|| {
-            let mut known: Vec<&str> = self.defined.iter().map(|gate| gate.name.as_str()).collect();
-            Catalogue::names().for_each(|name| known.push(name));
-            tool.fault(unknown("tool", name, &known))
-        })
-    }
-}
-
-/// Reads `define`: the gates, each with the key that names it.
-pub(super) fn defined<'a>(
-    node: &'a YamlNode,
-    what: &str,
-) -> Result<Vec<(&'a MapKey, Arc<Gate>)>, PolicyError> {
-    let read = |(key, node): &'a (MapKey, YamlNode)| {
-        check_name(key)?;
-        Ok((key, Arc::new(gate(&key.name, node, version(node))?)))
-    };
-    node.entries(what)?.iter().map(read).collect()
+/// Reads an entry of `define`: the gate, and the key that names it.
+pub(super) fn defined<'a>(key: &'a MapKey, node: &YamlNode) -> Result<(&'a MapKey, Arc<Gate>), PolicyError> {
+    check_name(key)?;
+    Ok((key, Arc::new(gate(&key.name, node, version(node))?)))
 }
 
 fn check_name(key: &MapKey) -> Result<(), PolicyError> {

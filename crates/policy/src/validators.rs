@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::definition;
 use super::node::{PolicyError, YamlNode};
-use super::rule::{Baseline, Rule, words};
+use super::rule::{Baseline, Rule, arguments};
 use lockgate_text::Version;
 
 /// The time limit of such a command; `limits.total` can end it earlier.
@@ -20,12 +20,8 @@ pub struct Validator {
     pub rule: Rule,
 }
 
-pub(super) fn validators(node: &YamlNode, what: &str) -> Result<Vec<Validator>, PolicyError> {
-    node.list(what)?.iter().map(validator).collect()
-}
-
-fn validator(node: &YamlNode) -> Result<Validator, PolicyError> {
-    let words = words(node, "a command")?;
+pub(super) fn validator(node: &YamlNode, _: &str) -> Result<Validator, PolicyError> {
+    let words = arguments(node, "a command")?;
     let Some((program, rest)) = words.split_first().filter(|(program, _)| !program.is_empty()) else {
         return Err(node.fault("a command is empty: the first word must be the program"));
     };

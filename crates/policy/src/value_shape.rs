@@ -17,7 +17,7 @@ pub struct Setting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Absent {
     /// The text is rejected without the key.
-    Refused,
+    Required,
     /// The default is this value.
     Is(&'static str),
     /// The default is described by this text.
@@ -72,50 +72,18 @@ pub struct Range {
     pub description: &'static str,
 }
 
-/// Returns the names of a list of named values.
-#[expect(
-    clippy::indexing_slicing,
-    reason = "both lists have as many, and a constant that fails does not compile"
-)]
-pub(super) const fn names_of<T: Copy, const COUNT: usize>(
-    pairs: &[(&'static str, T); COUNT],
-) -> [&'static str; COUNT] {
-    let mut words = [""; COUNT];
-    let mut at = 0;
-    while at < COUNT {
-        words[at] = pairs[at].0;
-        at += 1;
-    }
-    words
-}
-
-/// Declares the words of an enum in a policy: the table for parsing them, and the method `name` for showing them.
-macro_rules! words {
-    ($visibility:vis $table:ident: $type:ident { $($word:literal: $variant:ident,)* }) => {
-        $visibility const $table: [(&str, $type); [$($word),*].len()] = [$(($word, $type::$variant)),*];
-
-        impl $type {
-            /// Returns its word in a policy.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $($type::$variant => $word,)*
-                }
-            }
-        }
-    };
-}
-
-pub(super) use words;
-
 /// The time limits that a policy may set.
 pub(super) const TIME: Range = Range { min: 1, max: 3_600_000, description: "at least 1ms and at most 60m" };
 
-/// Declares tables: key, what may stand there, what holds without it, what it says.
+/// Declares tables: key, allowed values, behaviour without the key, meaning.
+///
+/// The rows name the variants of [`ValueShape`] and [`Absent`] directly.
 macro_rules! tables {
-    ($($(#[$about:meta])* $table:ident { $($name:literal: $shape:expr, $absent:expr => $meaning:literal;)* })*) => {
-        $($(#[$about])* pub(crate) const $table: &[Setting] = &[
-            $(Setting { name: $name, shape: $shape, absent: $absent, meaning: $meaning },)*
-        ];)*
+    ($($(#[$about:meta])* $table:ident { $($name:literal: $shape:expr, $absent:expr => $meaning:expr;)* })*) => {
+        $($(#[$about])* pub(crate) const $table: &[$crate::Setting] = {
+            use $crate::{Absent::*, ValueShape::*};
+            &[$($crate::Setting { name: $name, shape: $shape, absent: $absent, meaning: $meaning },)*]
+        };)*
     };
 }
 

@@ -32,6 +32,19 @@ pub(super) fn read<T>(
     parse(text).and_then(|root| convert(&root)).map_err(|error| error.into_error(name, text))
 }
 
+/// Reads a text that is compiled in.
+pub(super) fn read_embedded<T>(
+    name: &str,
+    text: &str,
+    convert: impl FnOnce(&YamlNode) -> Result<T, PolicyError>,
+) -> T {
+    match read(name, text, convert) {
+        Ok(value) => value,
+        // Unreachable for any input: the texts are constants, and a test parses each of them.
+        Err(error) => unreachable!("{error}"),
+    }
+}
+
 /// Returns the text without a byte order mark; lines and columns in messages refer to it.
 pub(super) fn plain(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
@@ -181,7 +194,9 @@ fn message(error: &serde_saphyr::Error) -> String {
         Yaml::MergeKeyNotAllowed { .. } => {
             "merge keys (`<<`) are not supported: write the keys out".to_owned()
         }
-        Yaml::MultipleDocuments { .. } => "a second YAML document starts here: keep one".to_owned(),
+        Yaml::MultipleDocuments { .. } | Yaml::Budget { breach: BudgetBreach::Documents { .. }, .. } => {
+            "a second YAML document starts here: keep one".to_owned()
+        }
         Yaml::NullIntoString { .. } => "the key is missing: write a text before the colon".to_owned(),
         Yaml::Budget { breach, .. } => match breach {
             BudgetBreach::Anchors { .. } | BudgetBreach::Aliases { .. } => {
@@ -191,7 +206,6 @@ fn message(error: &serde_saphyr::Error) -> String {
             BudgetBreach::Nodes { .. } | BudgetBreach::Events { .. } => {
                 format!("more than {MAX_NODES} values")
             }
-            BudgetBreach::Documents { .. } => "a second YAML document starts here: keep one".to_owned(),
             _ => "larger than the limits for a policy".to_owned(),
         },
         _ => clean_message(&error.to_string()),
@@ -206,15 +220,6 @@ fn clean_message(text: &str) -> String {
         "expected string scalar" => "a key must be a text, not a list or a map".to_owned(),
         _ if text.starts_with("tabs disallowed") => "the indentation contains a tab: use spaces".to_owned(),
         _ => format!("not valid YAML: {}", text.lines().next().unwrap_or(text)),
-    }
-}
-
-/// Unwraps the result of parsing an embedded text.
-pub(super) fn compiled_in<T>(read: Result<T, Error>) -> T {
-    match read {
-        Ok(value) => value,
-        // Unreachable for any input: the texts are constants, and a test parses each of them.
-        Err(error) => unreachable!("{error}"),
     }
 }
 

@@ -39,7 +39,7 @@ fn example() -> Value {
 fn object(tables: &[&[Setting]], shared: &mut Map<String, Value>) -> Value {
     let all = || tables.iter().copied().flatten();
     let required: Vec<&str> =
-        all().filter(|setting| setting.absent == Absent::Refused).map(|setting| setting.name).collect();
+        all().filter(|setting| setting.absent == Absent::Required).map(|setting| setting.name).collect();
     let properties: Map<String, Value> =
         all().map(|setting| (setting.name.to_owned(), property(setting, shared))).collect();
     let schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
@@ -50,7 +50,7 @@ fn property(setting: &Setting, shared: &mut Map<String, Value>) -> Value {
     let schema = with(json!({ "description": setting.meaning }), shaped(&setting.shape, shared));
     match setting.absent {
         Absent::Is(default) => with(schema, json!({ "default": written(default) })),
-        Absent::Refused | Absent::Described(_) => schema,
+        Absent::Required | Absent::Described(_) => schema,
     }
 }
 

@@ -2,13 +2,11 @@
 
 use regex::Regex;
 
-use super::super::node::{PolicyError, YamlNode, YamlValue};
-use super::super::value_shape::Absent::{Described, Refused};
-use super::super::value_shape::ValueShape::Text;
-use super::super::value_shape::{Setting, ValueShape, tables};
+use crate::node::{PolicyError, YamlNode, YamlValue};
+use crate::value_shape::tables;
 
 /// A text in which a gate must find a mistake; a gate that finds nothing does not work.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Canary {
     /// A mistake that only the tool's own analysis finds, to be appended to the draft.
     pub append: Option<String>,
@@ -52,18 +50,14 @@ impl Canary {
             "" => self.text.clone(),
             prefix => format!("{prefix}\n{}", self.text),
         };
-        let Some(append) = &self.append else {
-            return vec![CanaryText { text: own, kind: CanaryKind::Analysis }];
-        };
+        let analysis = |text: String| CanaryText { text, kind: CanaryKind::Analysis };
+        let Some(append) = &self.append else { return vec![analysis(own)] };
         let insert = if prefix.is_empty() { "" } else { &self.insert };
         let rest = draft.get(prefix.len()..).unwrap_or_default();
         let newline = if rest.is_empty() || rest.ends_with('\n') { "" } else { "\n" };
         vec![
-            CanaryText {
-                text: format!("{prefix}{insert}{rest}{newline}{append}"),
-                kind: CanaryKind::Analysis,
-            },
-            CanaryText { text: format!("{prefix}{insert}\n{append}"), kind: CanaryKind::Analysis },
+            analysis(format!("{prefix}{insert}{rest}{newline}{append}")),
+            analysis(format!("{prefix}{insert}\n{append}")),
             CanaryText { text: own, kind: CanaryKind::Reading },
         ]
     }
@@ -91,24 +85,16 @@ impl Canary {
 
 pub(super) fn canary(node: &YamlNode, what: &str) -> Result<Canary, PolicyError> {
     if let YamlValue::Text(text) = &node.value {
-        return Ok(Canary {
-            append: None,
-            finds: None,
-            insert: String::new(),
-            keep: None,
-            text: text.clone(),
-            unreached: None,
-        });
+        return Ok(Canary { text: text.clone(), ..Canary::default() });
     }
     let fields = node.settings(what, &[CANARY])?;
-    let text = |name: &str| fields.optional(name, YamlNode::text).map(|text| text.map(str::to_owned));
     let canary = Canary {
-        append: text("append")?,
-        finds: fields.optional("finds", YamlNode::regex)?,
-        insert: text("insert")?.unwrap_or_default(),
-        keep: fields.optional("keep", YamlNode::regex)?,
-        text: fields.require("text")?.text("`text`")?.to_owned(),
-        unreached: text("unreached")?,
+        append: fields.read_optional("append")?,
+        finds: fields.read_optional("finds")?,
+        insert: fields.read("insert", String::new())?,
+        keep: fields.read_optional("keep")?,
+        text: fields.read_required("text")?,
+        unreached: fields.read_optional("unreached")?,
     };
     match ["finds", "insert"].into_iter().find_map(|key| fields.get(key)) {
         Some(extra) if canary.append.is_none() => Err(extra.fault("this key belongs to `append`")),
@@ -119,11 +105,11 @@ pub(super) fn canary(node: &YamlNode, what: &str) -> Result<Canary, PolicyError>
 tables! {
     CANARY {
         "append": Text, Described("none") => "an error that only the tool's own analysis finds, appended to the draft";
-        "finds": ValueShape::Regex, Described("any") => "a pattern on `code message` of the finding there";
+        "finds": Regex, Described("any") => "a pattern on `code message` of the finding there";
         "insert": Text, Described("none") => "what `append` needs, inserted after the match of `keep`";
-        "keep": ValueShape::Regex, Described("nothing") => "the beginning of the draft to keep before `text`";
+        "keep": Regex, Described("nothing") => "the beginning of the draft to keep before `text`";
         "unreached": Text, Described("none") => "why the project may not include a file: the gate is `unavailable` with this reason, if it finds the canary in a project of its own";
-        "text": Text, Refused => "a text that fails under every configuration";
+        "text": Text, Required => "a text that fails under every configuration";
     }
 }
 

@@ -2,18 +2,17 @@
 
 use regex::Regex;
 
-use super::super::language::names as names_file;
-use super::super::node::{self, MapFields, PolicyError, YamlNode};
-use super::super::severity::Severity;
-use super::super::value_shape::Absent::{Described, Is, Refused};
-use super::super::value_shape::ValueShape::{ByName, Either, Flag, List, Map, Text, Whole, Words};
-use super::super::value_shape::{Setting, ValueShape, names_of, tables, words};
-use super::output::{COLUMNS, Columns, EXIT, OUTPUT, OutputForm, OutputSpec, Stream, output};
+use super::output::{Columns, EXIT, OUTPUT, OutputForm, OutputSpec, Stream, output};
 use super::project::{
-    Configuration, ProjectValue, Unconfigured, VALUE, configurations, names, unconfigured, values,
+    Configuration, ProjectValue, Unconfigured, VALUE, configuration, names, unconfigured, value,
 };
 use super::release::{Release, release};
 use super::template::{CommandWord, Hole, WordPart, template};
+use crate::language::names as names_file;
+use crate::node::{MapFields, MapKey, PolicyError, YamlNode};
+use crate::severity::Severity;
+use crate::value_shape::tables;
+use crate::words::words;
 
 /// The command for older versions of a program.
 #[derive(Debug)]
@@ -77,17 +76,15 @@ pub struct Missing {
     pub fetch: String,
 }
 
-/// The package manager that installs what a project declares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manager {
-    /// npm and its like: `package.json` and `node_modules`.
-    Npm,
-    /// pip and its like: `pyproject.toml`, `requirements.txt` and `.venv`.
-    Python,
+words! {
+    /// The package manager that installs what a project declares.
+    pub enum Manager {
+        /// npm and its like: `package.json` and `node_modules`.
+        Npm = "npm",
+        /// pip and its like: `pyproject.toml`, `requirements.txt` and `.venv`.
+        Python = "python",
+    }
 }
-
-/// The package managers, by name.
-pub(crate) const MANAGERS: [(&str, Manager); 2] = [("npm", Manager::Npm), ("python", Manager::Python)];
 
 /// Recognises a program's messages about a package that it cannot find. Each pattern has a group `package`.
 /// Only a declared package that is not installed counts; an undeclared one stays an error.
@@ -204,67 +201,52 @@ fn validating_env(program: &str) -> Vec<(String, CommandWord)> {
     env
 }
 
-/// The way in which a program gets the draft.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Input {
-    /// The draft is written to standard input.
-    Stdin,
-    /// A command-line option of the program names the draft or an overlay.
-    Shadow,
-    /// The draft is placed in a linked copy of the project.
-    Staged,
-}
-
-/// The inputs of a result beside the file's text and the configuration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CacheScope {
-    /// No other file affects the result.
-    File,
-    /// The files in the same folder.
-    Package,
-    /// All files below the root.
-    Project,
-}
-
 words! {
-    pub(crate) INPUTS: Input { "stdin": Stdin, "shadow": Shadow, "staged": Staged, }
-}
-words! {
-    pub(crate) SCOPES: CacheScope { "file": File, "package": Package, "project": Project, }
+    /// The way in which a program gets the draft.
+    pub enum Input {
+        /// The draft is written to standard input.
+        Stdin = "stdin",
+        /// A command-line option of the program names the draft or an overlay.
+        Shadow = "shadow",
+        /// The draft is placed in a linked copy of the project.
+        Staged = "staged",
+    }
+
+    /// The inputs of a result beside the file's text and the configuration.
+    pub enum CacheScope {
+        /// No other file affects the result.
+        File = "file",
+        /// The files in the same folder.
+        Package = "package",
+        /// All files below the root.
+        Project = "project",
+    }
 }
 
 /// The files in the folder of a policy.
 const POLICY_FILES: [&str; 3] = ["quality.yaml", ".lockgate", ".st3"];
 
 /// The placeholders that a command may use.
-const IN_COMMAND: [Hole; 9] = [
-    Hole::Path,
-    Hole::Folder,
-    Hole::Paths,
-    Hole::Folders,
-    Hole::Root,
-    Hole::Draft,
-    Hole::Overlay,
-    Hole::Cache,
-    Hole::Args,
-];
+const IN_COMMAND: [Hole; 9] = {
+    use Hole::*;
+    [Path, Folder, Paths, Folders, Root, Draft, Overlay, Cache, Args]
+};
 
 pub(super) fn command(fields: &MapFields) -> Result<CommandSpec, PolicyError> {
-    let own = parse_command(fields, fields.require("command")?, fields.require("input")?)?;
+    let own = parse_command(fields, fields)?;
     let Some(node) = fields.get("older") else { return Ok(own) };
     let older = node.settings("`older`", &[OLDER])?;
     if own.program.probe.is_empty() {
         return Err(node.fault("`older` needs `probe`, which prints the version"));
     }
-    let command = parse_command(fields, older.require("command")?, older.require("input")?)?;
+    let command = parse_command(fields, &older)?;
     if command.program.name != own.program.name {
         return Err(node.fault(format!("the program of `older` must be `{}`, too", own.program.name)));
     }
-    if let Some(name) = key_of_one(&own, &command) {
-        let expected = "both must pass files in the same way, because several drafts share one run";
-        return Err(
-            node.fault(format!("`{name}` is in only one of `command` and `older.command`: {expected}"))
-        );
+    if let Some(hole) = hole_of_one(&own, &command).map(Hole::name) {
+        return Err(node.fault(format!(
+            "`{{{hole}}}` is in only one of `command` and `older.command`: both must pass files in the same way, because several drafts share one run"
+        )));
     }
     let older = OlderRelease { before: release(older.require("than")?, "`than`")?, command };
     Ok(CommandSpec { older: Some(Box::new(older)), ..own })
@@ -272,20 +254,21 @@ pub(super) fn command(fields: &MapFields) -> Result<CommandSpec, PolicyError> {
 
 /// Returns a placeholder for a file or folder that only one of two commands has. The way in which they get
 /// the draft may differ.
-fn key_of_one(one: &CommandSpec, other: &CommandSpec) -> Option<&'static str> {
+fn hole_of_one(one: &CommandSpec, other: &CommandSpec) -> Option<Hole> {
     let has = |command: &CommandSpec, hole: Hole| command.words.iter().any(|word| word.has(hole));
     let differs = |hole: Hole| has(one, hole) != has(other, hole);
     let is_about_one_file = |command: &CommandSpec| {
         let names_it = has(command, Hole::Path) || has(command, Hole::Draft);
         command.input == Input::Stdin || (names_it && !has(command, Hole::Paths))
     };
-    let places = [("{paths}", Hole::Paths), ("{folders}", Hole::Folders), ("{folder}", Hole::Folder)];
-    let place = places.into_iter().find(|(_, hole)| differs(*hole)).map(|(name, _)| name);
-    place.or_else(|| (is_about_one_file(one) != is_about_one_file(other)).then_some("{path}"))
+    let place = [Hole::Paths, Hole::Folders, Hole::Folder].into_iter().find(|hole| differs(*hole));
+    place.or_else(|| (is_about_one_file(one) != is_about_one_file(other)).then_some(Hole::Path))
 }
 
-/// Builds the command with these words and this input.
-fn parse_command(fields: &MapFields, argv: &YamlNode, input: &YamlNode) -> Result<CommandSpec, PolicyError> {
+/// Builds the command with the words and the input of `invocation`.
+fn parse_command(fields: &MapFields, invocation: &MapFields) -> Result<CommandSpec, PolicyError> {
+    let argv = invocation.require("command")?;
+    let node = invocation.require("input")?;
     let Some((first, words)) = argv.list("`command`")?.split_first() else {
         return Err(argv.fault("`command` is empty: the first word must be the program"));
     };
@@ -293,27 +276,27 @@ fn parse_command(fields: &MapFields, argv: &YamlNode, input: &YamlNode) -> Resul
     if program.is_empty() || program.contains(['{', '/', '\0']) {
         return Err(first.fault("the program must be a plain name; `bin` says where to look for it"));
     }
-    let values = fields.optional("values", values)?.unwrap_or_default();
+    let values = fields.each_entry("values", value)?;
     let own: Vec<&str> = values.iter().map(|value| value.name.as_str()).collect();
     let words = words.iter().map(|word| template(word, "a word of `command`", &IN_COMMAND, &own));
     let words = words.collect::<Result<Vec<_>, _>>()?;
     Ok(CommandSpec {
         program: program_spec(program, fields, fields)?,
-        input: parse_input(input, &words)?,
+        input: check_input(invocation.read_required("input")?, node, &words)?,
         words,
         environment: RunEnvironment {
-            path: fields.optional("path", own_folders)?.unwrap_or_default(),
+            path: fields.each("path", own_folder)?,
             cwd: fields.optional("cwd", names)?.unwrap_or_default(),
-            variables: fields.optional("env", environment)?.unwrap_or_default(),
-            network: fields.optional("network", YamlNode::flag)?.unwrap_or_default(),
+            variables: fields.each_entry("env", variable)?,
+            network: fields.read("network", false)?,
         },
         output: output(fields)?,
         dependencies: DependencyPatterns {
-            missing: fields.optional("missing", missing)?.unwrap_or_default(),
+            missing: fields.each("missing", missing)?,
             packages: fields.optional("packages", packages)?,
         },
-        scope: fields.optional("scope", scope)?.unwrap_or(CacheScope::File),
-        config: fields.optional("config", configurations)?.unwrap_or_default(),
+        scope: fields.read("scope", CacheScope::File)?,
+        config: fields.each("config", configuration)?,
         unconfigured: fields.optional("unconfigured", unconfigured)?.unwrap_or_default(),
         values,
         files: FileFilter {
@@ -330,30 +313,27 @@ pub(super) fn program_spec(
     own: &MapFields,
     fields: &MapFields,
 ) -> Result<ProgramSpec, PolicyError> {
-    let texts = |name: &str| fields.optional(name, YamlNode::texts).map(Option::unwrap_or_default);
     let bin = own.optional("bin", candidates)?.unwrap_or_else(|| vec![plain(&name)]);
-    let probe = texts("probe")?.into_iter().skip(1).collect();
-    Ok(ProgramSpec { name, bin, probe, install: texts("install")? })
+    let probe: Vec<String> = fields.read("probe", Vec::new())?;
+    let probe = probe.into_iter().skip(1).collect();
+    Ok(ProgramSpec { name, bin, probe, install: fields.read("install", Vec::new())? })
 }
 
 /// Reads names of files, which may have folders before them.
 fn names_with_folders(node: &YamlNode, what: &str) -> Result<Vec<String>, PolicyError> {
-    let is_empty = |item: &&YamlNode| item.text(what).is_ok_and(str::is_empty);
-    match node.list(what)?.iter().find(is_empty) {
-        Some(item) => Err(item.fault(format!("{what} contains an empty name, which no file has"))),
-        None => node.texts(what),
-    }
+    node.texts_unless(what, str::is_empty, "contains an empty name, which no file has")
 }
 
 fn plain(word: &str) -> CommandWord {
     CommandWord { pieces: vec![WordPart::Text(word.to_owned())] }
 }
 
-/// Reads the input, which must fit the words: without a placeholder for it, a shadow would leave the program
+/// Returns the input if it fits the words: without a placeholder for it, a shadow would leave the program
 /// with the file on disk.
-fn parse_input(node: &YamlNode, words: &[CommandWord]) -> Result<Input, PolicyError> {
-    let input = node.one_of("`input`", &INPUTS)?;
-    let shadows = words.iter().any(|word| word.has(Hole::Draft) || word.has(Hole::Overlay));
+fn check_input(input: Input, node: &YamlNode, words: &[CommandWord]) -> Result<Input, PolicyError> {
+    let has = |holes: &[Hole]| words.iter().any(|word| holes.iter().any(|hole| word.has(*hole)));
+    let shadows = has(&[Hole::Draft, Hole::Overlay]);
+    let has_path = has(&[Hole::Path, Hole::Paths, Hole::Folder, Hole::Folders, Hole::Root]);
     match input {
         Input::Shadow if !shadows => {
             Err(node.fault("`input: shadow` needs `{draft}` or `{overlay}` in `command`"))
@@ -361,16 +341,11 @@ fn parse_input(node: &YamlNode, words: &[CommandWord]) -> Result<Input, PolicyEr
         Input::Stdin | Input::Staged if shadows => {
             Err(node.fault("`{draft}` and `{overlay}` belong to `input: shadow`"))
         }
-        Input::Staged if !words.iter().any(is_path) => Err(node.fault(
+        Input::Staged if !has_path => Err(node.fault(
             "`input: staged` needs `{path}`, `{paths}`, `{folder}`, `{folders}` or `{root}` in `command`",
         )),
         Input::Stdin | Input::Shadow | Input::Staged => Ok(input),
     }
-}
-
-/// True if a word names the file, its folder or the project.
-fn is_path(word: &CommandWord) -> bool {
-    [Hole::Path, Hole::Paths, Hole::Folder, Hole::Folders, Hole::Root].into_iter().any(|hole| word.has(hole))
 }
 
 fn candidates(node: &YamlNode, what: &str) -> Result<Vec<CommandWord>, PolicyError> {
@@ -396,76 +371,60 @@ fn candidate(node: &YamlNode, what: &str) -> Result<CommandWord, PolicyError> {
     Ok(place)
 }
 
-/// Folders of the project's own environment.
-fn own_folders(node: &YamlNode, what: &str) -> Result<Vec<CommandWord>, PolicyError> {
-    let folder = |item: &YamlNode| match item.text(what)? {
+/// A folder of the project's own environment.
+fn own_folder(item: &YamlNode, what: &str) -> Result<CommandWord, PolicyError> {
+    match item.text(what)? {
         "{venv}/bin" | "{node_modules}/.bin" => template(item, what, &[Hole::Venv, Hole::NodeModules], &[]),
         _ => Err(item.fault(format!("{what} may contain only `{{venv}}/bin` and `{{node_modules}}/.bin`"))),
-    };
-    node.list(what)?.iter().map(folder).collect()
+    }
 }
 
-fn missing(node: &YamlNode, what: &str) -> Result<Vec<Missing>, PolicyError> {
-    let read = |item: &YamlNode| -> Result<Missing, PolicyError> {
-        let fields = item.settings(what, &[MISSING])?;
-        let pattern = fields.require("pattern")?.regex("`pattern`")?;
-        Ok(Missing { pattern, fetch: fields.require("fetch")?.text("`fetch`")?.to_owned() })
-    };
-    node.list(what)?.iter().map(read).collect()
+fn missing(node: &YamlNode, what: &str) -> Result<Missing, PolicyError> {
+    let fields = node.settings(what, &[MISSING])?;
+    Ok(Missing { pattern: fields.read_required("pattern")?, fetch: fields.read_required("fetch")? })
 }
 
 fn packages(node: &YamlNode, what: &str) -> Result<Packages, PolicyError> {
     let fields = node.settings(what, &[PACKAGES])?;
-    let pattern = |item: &YamlNode| -> Result<Regex, PolicyError> {
+    let pattern = |item: &YamlNode, _: &str| -> Result<Regex, PolicyError> {
         let pattern = item.regex("a pattern of `packages`")?;
         if pattern.capture_names().flatten().any(|name| name == "package") {
             return Ok(pattern);
         }
         Err(item.fault("the pattern has no group `(?P<package>...)` for the missing package"))
     };
-    let patterns =
-        |node: &YamlNode, what: &str| node.list(what)?.iter().map(pattern).collect::<Result<Vec<_>, _>>();
     Ok(Packages {
-        manager: fields.require("manager")?.one_of("`manager`", &MANAGERS)?,
-        findings: fields.optional("findings", patterns)?.unwrap_or_default(),
-        failures: fields.optional("failures", patterns)?.unwrap_or_default(),
+        manager: fields.read_required("manager")?,
+        findings: fields.each("findings", pattern)?,
+        failures: fields.each("failures", pattern)?,
     })
 }
 
-pub(super) fn scope(node: &YamlNode, what: &str) -> Result<CacheScope, PolicyError> {
-    node.one_of(what, &SCOPES)
-}
-
-pub(super) fn environment(node: &YamlNode, what: &str) -> Result<Vec<(String, CommandWord)>, PolicyError> {
-    let setting = |(key, value): &(node::MapKey, YamlNode)| {
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        if key.name.is_empty() || !key.name.chars().all(is_name) {
-            return Err(key.fault("a variable name may contain only letters, digits and `_`"));
-        }
-        Ok((key.name.clone(), template(value, "a variable", &[Hole::Root, Hole::Cache, Hole::Project], &[])?))
-    };
-    node.entries(what)?.iter().map(setting).collect()
+/// Reads a variable of the environment.
+pub(super) fn variable(key: &MapKey, value: &YamlNode) -> Result<(String, CommandWord), PolicyError> {
+    key.check_plain("a variable name")?;
+    Ok((key.name.clone(), template(value, "a variable", &[Hole::Root, Hole::Cache, Hole::Project], &[])?))
 }
 
 tables! {
     /// Definitions of the kind `command`.
     COMMAND {
-        "command": List(&Text, 1), Refused => "`command`: the program and its arguments, without a shell";
-        "input": Words(&names_of(&INPUTS)), Refused => "`command`: how the program gets the draft";
-        "output": OUTPUT, Refused => "`command`: how its output is read";
+        "command": List(&Text, 1), Required => "`command`: the program and its arguments, without a shell";
+        "input": Words(Input::WORDS), Required => "`command`: how the program gets the draft";
+        "output": OUTPUT, Required => "`command`: how its output is read";
         "bin": List(&Text, 1), Described("the program's name") => "`command`: where to look for the program";
         "path": List(&Words(&["{venv}/bin", "{node_modules}/.bin"]), 0), Is("[]")
             => "`command`: folders to put before its search path, if they exist";
         "cwd": List(&Text, 0), Is("[]")
             => "`command`: it runs in the nearest folder above the file that has one of these files, else in the root";
         "ran": List(&Whole(EXIT), 0), Is("[0, 1]") => "`command`: the exit codes after which its output is read";
-        "unseen": ValueShape::Regex, Described("none") => "`command`: what it prints when it skipped the file";
+        "unseen": Regex, Described("none") => "`command`: what it prints when it skipped the file";
         "missing": List(&Map(&[MISSING]), 0), Is("[]")
             => "`command`: what it prints when it fails because dependencies are missing on this machine";
         "packages": Map(&[PACKAGES]), Described("none")
             => "`command`: what it prints when it cannot find a package of npm or Python; counts if the project declares the package and it is not installed";
-        "columns": Words(&names_of(&COLUMNS)), Is("characters") => "`command`: the unit of its columns";
-        "scope": Words(&names_of(&SCOPES)), Is("file") => "`command`: what its result depends on";
+        "columns": Words(Columns::WORDS), Is("characters") => "`command`: the unit of its columns";
+        "scope": Words(CacheScope::WORDS), Is("file") => "`command`: what its result depends on";
         "config": List(&Text, 0), Is("[]")
             => "`command`: names of files whose text changes its result; `name#text` counts if the file contains that text";
         "unconfigured": Either(&[Words(&["skip"]), List(&Text, 0)]), Is("[]")
@@ -483,19 +442,19 @@ tables! {
         "older": Map(&[OLDER]), Described("the same") => "`command`: how to run a program that is older than `command` requires";
     }
     PACKAGES {
-        "manager": Words(&names_of(&MANAGERS)), Refused => "the package manager; the lock file selects the command";
-        "findings": List(&ValueShape::Regex, 0), Is("[]")
+        "manager": Words(Manager::WORDS), Required => "the package manager; the lock file selects the command";
+        "findings": List(&Regex, 0), Is("[]")
             => "patterns on `code message` with a group `package`: such findings warn, and name the install command";
-        "failures": List(&ValueShape::Regex, 0), Is("[]")
+        "failures": List(&Regex, 0), Is("[]")
             => "patterns with a group `package` on what a failed run prints: the gate is `unavailable`, and names the command";
     }
     MISSING {
-        "pattern": ValueShape::Regex, Refused => "what it prints, on stdout or stderr";
-        "fetch": Text, Refused => "the command that fetches them, for the message";
+        "pattern": Regex, Required => "what it prints, on stdout or stderr";
+        "fetch": Text, Required => "the command that fetches them, for the message";
     }
     OLDER {
-        "than": Text, Refused => "the first version that supports `command`, as `1.24`; compared with the output of `probe`";
-        "input": Words(&names_of(&INPUTS)), Refused => "how an older program gets the draft";
-        "command": List(&Text, 1), Refused => "the same program, with the arguments for an older version";
+        "than": Text, Required => "the first version that supports `command`, as `1.24`; compared with the output of `probe`";
+        "input": Words(Input::WORDS), Required => "how an older program gets the draft";
+        "command": List(&Text, 1), Required => "the same program, with the arguments for an older version";
     }
 }

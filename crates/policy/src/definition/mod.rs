@@ -33,22 +33,18 @@ pub use self::release::Release;
 use self::sample::SAMPLE;
 pub use self::sample::{Expected, Sample};
 pub use self::scaffold::{Demand, HeaderRule, Scaffold, ScaffoldLayout};
-use self::server::{BESIDE, SERVED, SERVER_KIND};
 pub use self::server::{DiagnosticsSpec, Message, NewFiles, Offer, ServerSpec, StatusPatterns};
+use self::server::{SERVER_ALONE, SERVER_GATE, SERVER_KIND};
 pub use self::template::{CommandWord, Hole, WordPart};
 use super::language::{Language, Languages, parse_languages};
-use super::node::{MapFields, PolicyError, YamlNode, unknown};
-use super::quantity;
-use super::value_shape::Absent::{Described, Is, Refused};
-use super::value_shape::ValueShape::{Either, List, Map, Text, Words};
-use super::value_shape::{Setting, TIME, ValueShape, names_of, tables, words};
+use super::node::{MapFields, PolicyError, YamlNode};
+use super::value_shape::ValueShape::{Either, Map};
+use super::value_shape::{Setting, TIME, ValueShape, tables};
+use super::words::words;
 use lockgate_text::Version;
 
 /// The default timeout of a gate.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
-words! {
-    pub(crate) ROLES: Role { "check": Check, "fix": Fix, }
-}
 
 /// A gate definition, as the catalogue or a policy gives it.
 #[derive(Debug)]
@@ -131,25 +127,23 @@ impl Gate {
     }
 }
 
-/// The role of a gate: to check or to fix drafts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// Report findings without changing the draft.
-    Check,
-    /// Fix the draft before the checks run.
-    Fix,
-}
+words! {
+    /// The role of a gate: to check or to fix drafts.
+    pub enum Role {
+        /// Report findings without changing the draft.
+        Check = "check",
+        /// Fix the draft before the checks run.
+        Fix = "fix",
+    }
 
-/// The behaviour of a gate for an edit that is one step of several.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InSteps {
-    /// Fix the draft, even if its role is otherwise `check`.
-    Fix,
-    /// Warn about a new finding instead of blocking the edit.
-    Warn,
+    /// The behaviour of a gate for an edit that is one step of several.
+    pub enum InSteps {
+        /// Fix the draft, even if its role is otherwise `check`.
+        Fix = "fix",
+        /// Warn about a new finding instead of blocking the edit.
+        Warn = "warn",
+    }
 }
-
-pub(crate) const IN_STEPS: [(&str, InSteps); 2] = [("fix", InSteps::Fix), ("warn", InSteps::Warn)];
 
 /// The mechanism that runs a gate.
 #[derive(Debug)]
@@ -180,21 +174,21 @@ pub struct Transitional {
 pub(crate) fn gate(name: &str, root: &YamlNode, version: Version) -> Result<Gate, PolicyError> {
     let kind_node = root.entries("a gate")?.iter().find(|(key, _)| key.name == "kind").map(|(_, node)| node);
     let [kind_key, own, more] = kind_node.map_or(Ok([SYNTAX_KIND, &[], &[]]), own_keys)?;
-    let fields = root.settings("a gate", &[COMMON, kind_key, own, more])?;
-    let text = |name: &str| fields.optional(name, YamlNode::text).map(|text| text.map(str::to_owned));
+    let tables = [COMMON, kind_key, own, more];
+    let fields = root.settings("a gate", &tables)?;
     let kind = kind(&fields)?;
     let samples = fields.optional("samples", YamlNode::list)?.unwrap_or_default();
     let gate = Gate {
         name: name.to_owned(),
-        about: text("about")?.unwrap_or_default(),
+        about: fields.read("about", String::new())?,
         languages: parse_languages(fields.require("languages")?)?,
-        role: fields.optional("role", role)?.unwrap_or(Role::Check),
+        role: fields.read("role", Role::Check)?,
         kind,
-        timeout: fields.optional("timeout", quantity::time)?.unwrap_or(DEFAULT_TIMEOUT),
-        transitional: fields.optional("transitional", transitional)?.unwrap_or_default(),
+        timeout: fields.read("timeout", DEFAULT_TIMEOUT)?,
+        transitional: transitional(&fields)?,
         canary: fields.optional("canary", canary::canary)?,
-        in_steps: fields.optional("in_steps", |node, what| node.one_of(what, &IN_STEPS))?,
-        recorded: text("recorded")?,
+        in_steps: fields.read_optional("in_steps")?,
+        recorded: fields.read_optional("recorded")?,
         samples: samples.iter().map(sample::sample).collect::<Result<_, PolicyError>>()?,
         version,
     };
@@ -206,19 +200,19 @@ pub(crate) fn gate(name: &str, root: &YamlNode, version: Version) -> Result<Gate
     }
 }
 
-/// The kinds of gates, by name.
-const KINDS: [&str; 5] = ["syntax", "damage", "pattern", "command", "server"];
-
 /// Returns the keys of a kind beside those of every definition.
 fn own_keys(kind: &YamlNode) -> Result<[&'static [Setting]; 3], PolicyError> {
-    match kind.text("`kind`")? {
-        "syntax" => Ok([SYNTAX_KIND, &[], &[]]),
-        "damage" => Ok([DAMAGE_KIND, &[], &[]]),
-        "pattern" => Ok([PATTERN_KIND, PATTERN, &[]]),
-        "command" => Ok([COMMAND_KIND, COMMAND, &[]]),
-        "server" => Ok([SERVER_KIND, SERVED, COMMAND]),
-        other => Err(kind.fault(unknown("kind", other, &KINDS))),
-    }
+    kind.text("`kind`")?;
+    kind.one_of(
+        "kind",
+        &[
+            ("syntax", [SYNTAX_KIND, &[], &[]]),
+            ("damage", [DAMAGE_KIND, &[], &[]]),
+            ("pattern", [PATTERN_KIND, PATTERN, &[]]),
+            ("command", [COMMAND_KIND, COMMAND, &[]]),
+            ("server", [SERVER_KIND, SERVER_GATE, COMMAND]),
+        ],
+    )
 }
 
 fn kind(fields: &MapFields) -> Result<GateKind, PolicyError> {
@@ -256,41 +250,37 @@ pub(crate) fn validator(
     }
 }
 
-pub(crate) fn role(node: &YamlNode, what: &str) -> Result<Role, PolicyError> {
-    node.one_of(what, &ROLES)
-}
-
-fn transitional(node: &YamlNode, what: &str) -> Result<Transitional, PolicyError> {
-    let fields = node.settings(what, &[TRANSITIONAL])?;
-    let regexes = |name: &str| -> Result<Vec<Regex>, PolicyError> {
-        let list = fields.optional(name, YamlNode::list)?.unwrap_or_default();
-        list.iter().map(|item| item.regex("a pattern")).collect()
-    };
-    Ok(Transitional { always: regexes("always")?, adding_imports: regexes("adding_imports")? })
+fn transitional(gate: &MapFields) -> Result<Transitional, PolicyError> {
+    let fields = gate.map("transitional")?;
+    let pattern = |item: &YamlNode, _: &str| item.regex("a pattern");
+    Ok(Transitional {
+        always: fields.each("always", pattern)?,
+        adding_imports: fields.each("adding_imports", pattern)?,
+    })
 }
 
 tables! {
     /// Every definition, whatever its kind.
     COMMON {
         "about": Text, Is("") => "what the gate is for, in one sentence";
-        "languages": List(&ValueShape::Language, 1), Refused => "the languages that it supports";
-        "role": Words(&names_of(&ROLES)), Is("check") => "whether it reports findings, or fixes them";
-        "timeout": ValueShape::Duration(TIME), Is("5s") => "the timeout of one run";
+        "languages": List(&Language, 1), Required => "the languages that it supports";
+        "role": Words(Role::WORDS), Is("check") => "whether it reports findings, or fixes them";
+        "timeout": Duration(TIME), Is("5s") => "the timeout of one run";
         "transitional": Map(&[TRANSITIONAL]), Is("{}")
             => "patterns on `code message`: such new findings only warn in a single edit, unless the policy sets a `level`";
         "canary": Either(&[Text, Map(&[CANARY])]), Described("none") => "a text that no configuration lets pass";
-        "in_steps": Words(&names_of(&IN_STEPS)), Described("what the policy says")
+        "in_steps": Words(InSteps::WORDS), Described("what the policy says")
             => "in `edit_code`, whose edits are often one step of several, unless the policy sets a `role` or `level`: `fix`: it fixes the draft; `warn`: it does not block, and a note says so";
         "recorded": Text, Described("none") => "the tool and its version with which the samples were recorded";
         "samples": List(&Map(&[SAMPLE]), 0), Is("[]") => "texts with their expected findings";
     }
-    SYNTAX_KIND { "kind": Words(&["syntax"]), Refused => "how the gate works"; }
-    PATTERN_KIND { "kind": Words(&["pattern"]), Refused => "how the gate works"; }
-    DAMAGE_KIND { "kind": Words(&["damage"]), Refused => "how the gate works"; }
-    COMMAND_KIND { "kind": Words(&["command"]), Refused => "how the gate works"; }
+    SYNTAX_KIND { "kind": Words(&["syntax"]), Required => "how the gate works"; }
+    PATTERN_KIND { "kind": Words(&["pattern"]), Required => "how the gate works"; }
+    DAMAGE_KIND { "kind": Words(&["damage"]), Required => "how the gate works"; }
+    COMMAND_KIND { "kind": Words(&["command"]), Required => "how the gate works"; }
     TRANSITIONAL {
-        "always": List(&ValueShape::Regex, 0), Is("[]") => "in every single edit";
-        "adding_imports": List(&ValueShape::Regex, 0), Is("[]") => "in a single edit that adds an import";
+        "always": List(&Regex, 0), Is("[]") => "in every single edit";
+        "adding_imports": List(&Regex, 0), Is("[]") => "in a single edit that adds an import";
     }
 }
 /// The definition of a gate.
@@ -299,14 +289,14 @@ pub(super) const DEFINITION: ValueShape = Either(&[
     Map(&[DAMAGE_KIND, COMMON]),
     Map(&[PATTERN_KIND, COMMON, PATTERN]),
     Map(&[COMMAND_KIND, COMMON, COMMAND]),
-    Map(&[SERVER_KIND, COMMON, SERVED, COMMAND]),
-    Map(&[SERVER_KIND, COMMON, SERVED, BESIDE]),
+    Map(&[SERVER_KIND, COMMON, SERVER_GATE, COMMAND]),
+    Map(&[SERVER_KIND, COMMON, SERVER_GATE, SERVER_ALONE]),
 ]);
 
 #[cfg(test)]
 mod tests {
-    use super::super::yaml;
     use super::*;
+    use crate::yaml;
 
     fn read(text: &str) -> Result<Gate, String> {
         yaml::read("gates/x.yaml", text, |root| gate("x", root, Version::hash(b"")))

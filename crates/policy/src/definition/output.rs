@@ -2,11 +2,11 @@
 
 use regex::Regex;
 
-use super::super::node::{MAX_WORD, MapFields, PolicyError, YamlNode, clipped};
-use super::super::severity::{SEVERITIES, Severity, severity};
-use super::super::value_shape::Absent::{Described, Is, Refused};
-use super::super::value_shape::ValueShape::{Either, Map, Text, Words};
-use super::super::value_shape::{Range, Setting, ValueShape, names_of, tables, words};
+use crate::node::{MAX_WORD, MapFields, PolicyError, YamlNode, clipped, unknown};
+use crate::severity::Severity;
+use crate::value_shape::ValueShape::{Either, Map};
+use crate::value_shape::{Range, ValueShape, tables};
+use crate::words::words;
 
 /// The way in which a program's output is read.
 #[derive(Debug)]
@@ -25,34 +25,30 @@ pub struct OutputSpec {
     pub columns: Columns,
 }
 
-/// The unit in which a program counts columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Columns {
-    /// Unicode scalar values, as Rust's `char`.
-    Characters,
-    /// Bytes of the UTF-8 encoding.
-    Bytes,
-    /// UTF-16 code units, as in LSP by default.
-    Utf16,
-}
-
 words! {
-    pub(crate) COLUMNS: Columns { "characters": Characters, "bytes": Bytes, "utf16": Utf16, }
+    /// The unit in which a program counts columns.
+    pub enum Columns {
+        /// Unicode scalar values, as Rust's `char`.
+        Characters = "characters",
+        /// Bytes of the UTF-8 encoding.
+        Bytes = "bytes",
+        /// UTF-16 code units, as in LSP by default.
+        Utf16 = "utf16",
+    }
+
+    /// The stream that a program's findings are read from.
+    pub enum Stream {
+        /// Findings are on standard output only.
+        Stdout = "stdout",
+        /// Findings are on standard error only.
+        Stderr = "stderr",
+        /// Standard output, then standard error.
+        Both = "both",
+    }
 }
 
 /// The exit codes of POSIX.
 pub(super) const EXIT: Range = Range { min: 0, max: 255, description: "from 0 to 255" };
-
-/// The stream that a program's findings are read from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stream {
-    /// Findings are on standard output only.
-    Stdout,
-    /// Findings are on standard error only.
-    Stderr,
-    /// Standard output, then standard error.
-    Both,
-}
 
 /// The format of a program's findings.
 #[derive(Debug)]
@@ -112,10 +108,6 @@ pub struct Pointer {
     pub plus: u32,
 }
 
-words! {
-    pub(crate) STREAMS: Stream { "stdout": Stdout, "stderr": Stderr, "both": Both, }
-}
-
 const FORMS: [&str; 6] = ["json", "jsonl", "sarif", "rdjson", "regex", "text"];
 
 /// Reads the output of a command from the fields of its definition.
@@ -135,11 +127,11 @@ pub(super) fn output(definition: &MapFields) -> Result<OutputSpec, PolicyError> 
     }
     Ok(OutputSpec {
         form,
-        from: fields.optional("from", stream)?.unwrap_or(Stream::Stdout),
-        severity: fields.optional("severity", severity)?.unwrap_or(Severity::Error),
+        from: fields.read("from", Stream::Stdout)?,
+        severity: fields.read("severity", Severity::Error)?,
         exit_codes: definition.optional("ran", exit_codes)?.unwrap_or_else(|| vec![0, 1]),
-        ignored_input: definition.optional("unseen", YamlNode::regex)?,
-        columns: definition.optional("columns", columns)?.unwrap_or(Columns::Characters),
+        ignored_input: definition.read_optional("unseen")?,
+        columns: definition.read("columns", Columns::Characters)?,
     })
 }
 
@@ -148,12 +140,8 @@ fn exit_codes(node: &YamlNode, what: &str) -> Result<Vec<i32>, PolicyError> {
 }
 
 pub(super) fn exit_code(node: &YamlNode, what: &str) -> Result<i32, PolicyError> {
-    let code = node.whole_in_range(&format!("an exit code of {what}"), EXIT)?;
+    let code = node.whole(&format!("an exit code of {what}"), EXIT)?;
     Ok(i32::from(u8::try_from(code).unwrap_or(u8::MAX)))
-}
-
-fn columns(node: &YamlNode, what: &str) -> Result<Columns, PolicyError> {
-    node.one_of(what, &COLUMNS)
 }
 
 /// The form, and the keys beside it that belong to it.
@@ -164,20 +152,15 @@ fn read(form: &str, fields: &MapFields) -> Result<(OutputForm, &'static [&'stati
         "jsonl" => (OutputForm::Jsonl(Box::new(finding_paths(node)?)), &[]),
         "sarif" => (node.fields("`sarif`", &[]).map(|_| OutputForm::Sarif)?, &[]),
         "rdjson" => (node.fields("`rdjson`", &[]).map(|_| OutputForm::Rdjson)?, &[]),
-        "regex" => (lines(node, fields)?, &["ignore"]),
+        "regex" => {
+            let pattern = findings(node, "`regex`")?;
+            (OutputForm::Regex { pattern, ignore: fields.read_optional("ignore")? }, &["ignore"])
+        }
         _ => match node.one_of("`text`", &[("exit", true), ("formatted", false)])? {
-            true => {
-                let message = fields.optional("message", |node, what| Ok(node.text(what)?.to_owned()))?;
-                (OutputForm::Exit(message.unwrap_or_default()), &["message"])
-            }
+            true => (OutputForm::Exit(fields.read("message", String::new())?), &["message"]),
             false => (OutputForm::Formatted { errors: fields.optional("errors", findings)? }, &["errors"]),
         },
     })
-}
-
-fn lines(node: &YamlNode, fields: &MapFields) -> Result<OutputForm, PolicyError> {
-    let pattern = findings(node, "`regex`")?;
-    Ok(OutputForm::Regex { pattern, ignore: fields.optional("ignore", YamlNode::regex)? })
 }
 
 /// A pattern that finds the line and the message of a finding by named groups.
@@ -189,13 +172,9 @@ fn findings(node: &YamlNode, what: &str) -> Result<Regex, PolicyError> {
         return Err(node.fault(format!("{what} has no group `(?P<{missing}>...)`")));
     }
     match groups.into_iter().find(|name| !GROUPS.contains(name)) {
-        Some(other) => Err(node.fault(super::super::node::unknown("group", other, &GROUPS))),
+        Some(other) => Err(node.fault(unknown("group", other, &GROUPS))),
         None => Ok(pattern),
     }
-}
-
-fn stream(node: &YamlNode, what: &str) -> Result<Stream, PolicyError> {
-    node.one_of(what, &STREAMS)
 }
 
 fn finding_paths(node: &YamlNode) -> Result<FindingPaths, PolicyError> {
@@ -221,56 +200,55 @@ fn pointer(node: &YamlNode, what: &str) -> Result<Pointer, PolicyError> {
     let keys: Vec<String> = way.split('.').map(str::to_owned).collect();
     match plus {
         Some(plus) if !keys.iter().any(String::is_empty) => Ok(Pointer { above, keys, plus }),
-        Some(_) | None => {
-            let text = clipped(text, MAX_WORD);
-            Err(node
-                .fault(format!("{what} must be a path into JSON such as `range.start.line+1`, not `{text}`")))
-        }
+        Some(_) | None => Err(node.fault(format!(
+            "{what} must be a path into JSON such as `range.start.line+1`, not `{}`",
+            clipped(text, MAX_WORD)
+        ))),
     }
 }
 
 tables! {
     /// The keys that every form of output accepts.
-    SPOKEN {
-        "from": Words(&names_of(&STREAMS)), Is("stdout") => "the stream that is read";
-        "severity": Words(&names_of(&SEVERITIES)), Is("error") => "the severity of findings without one";
+    EVERY_FORM {
+        "from": Words(Stream::WORDS), Is("stdout") => "the stream that is read";
+        "severity": Words(Severity::WORDS), Is("error") => "the severity of findings without one";
     }
-    JSON { "json": Map(&[POINTERS]), Refused => "one JSON value, and where in it to find the parts of a finding"; }
-    JSONL { "jsonl": Map(&[POINTERS]), Refused => "one JSON object per line, with the same keys; other lines may occur between them"; }
-    SARIF { "sarif": Map(&[]), Refused => "SARIF 2.1.0"; }
-    RDJSON { "rdjson": Map(&[]), Refused => "Reviewdog's format"; }
+    JSON { "json": Map(&[POINTERS]), Required => "one JSON value, and where in it to find the parts of a finding"; }
+    JSONL { "jsonl": Map(&[POINTERS]), Required => "one JSON object per line, with the same keys; other lines may occur between them"; }
+    SARIF { "sarif": Map(&[]), Required => "SARIF 2.1.0"; }
+    RDJSON { "rdjson": Map(&[]), Required => "Reviewdog's format"; }
     LINES {
-        "regex": ValueShape::Regex, Refused
+        "regex": Regex, Required
             => "a regular expression whose matches are findings, with the groups `file`, `line`, `column`, `code`, `severity`, `message`";
-        "ignore": ValueShape::Regex, Described("none") => "lines to ignore, in addition to the known notes of all programs";
+        "ignore": Regex, Described("none") => "lines to ignore, in addition to the known notes of all programs";
     }
     EXITS {
-        "text": Words(&["exit"]), Refused
+        "text": Words(&["exit"]), Required
             => "`exit`: an exit code other than 0 is a finding; `formatted`: it is the text as it should be";
         "message": Text, Described("the lines of the output that name a failure, and the last two") => "what the finding says";
     }
     FORMATTED {
-        "text": Words(&["formatted"]), Refused
+        "text": Words(&["formatted"]), Required
             => "`exit`: an exit code other than 0 is a finding; `formatted`: the output is the formatted text";
-        "errors": ValueShape::Regex, Described("none") => "lines of standard error that say why there is no text";
+        "errors": Regex, Described("none") => "lines of standard error that say why there is no text";
     }
     POINTERS {
         "items": Text, Described("the value itself") => "the list of findings";
         "file": Text, Described("the edited file") => "the file";
-        "line": Text, Refused => "the line";
+        "line": Text, Required => "the line";
         "column": Text, Described("none") => "the column";
         "code": Text, Described("none") => "the rule's name";
         "severity": Text, Described("that of `output`") => "its severity";
-        "message": Text, Refused => "the message of the finding";
+        "message": Text, Required => "the message of the finding";
     }
 }
 /// The forms of `output` in a gate's definition.
 pub(super) const OUTPUT: ValueShape = Either(&[
-    Map(&[JSON, SPOKEN]),
-    Map(&[JSONL, SPOKEN]),
-    Map(&[SARIF, SPOKEN]),
-    Map(&[RDJSON, SPOKEN]),
-    Map(&[LINES, SPOKEN]),
-    Map(&[EXITS, SPOKEN]),
-    Map(&[FORMATTED, SPOKEN]),
+    Map(&[JSON, EVERY_FORM]),
+    Map(&[JSONL, EVERY_FORM]),
+    Map(&[SARIF, EVERY_FORM]),
+    Map(&[RDJSON, EVERY_FORM]),
+    Map(&[LINES, EVERY_FORM]),
+    Map(&[EXITS, EVERY_FORM]),
+    Map(&[FORMATTED, EVERY_FORM]),
 ]);

@@ -2,12 +2,10 @@
 
 use regex::Regex;
 
-use super::super::language::{Languages, parse_languages};
-use super::super::node::{MapFields, PolicyError, YamlNode, unknown};
-use super::super::value_shape::Absent::{Described, Is};
-use super::super::value_shape::ValueShape::{ByName, Map, Text, Words};
-use super::super::value_shape::{Setting, ValueShape, names_of, tables};
-use super::scaffold::{self, HEADERS, LAYOUT, Scaffold};
+use super::scaffold::{self, HeaderRule, LAYOUT, Scaffold};
+use crate::language::{Languages, parse_languages};
+use crate::node::{MapFields, PolicyError, YamlNode, unknown};
+use crate::value_shape::tables;
 use lockgate_syntax::Query;
 
 /// The rules of a `pattern` gate.
@@ -40,10 +38,10 @@ pub enum PatternRules {
 const STRUCTURES: [&str; 2] = ["markdown", "scaffold"];
 
 pub(super) fn rules(fields: &MapFields, kind: &YamlNode) -> Result<PatternRules, PolicyError> {
-    let must_match = fields.optional("must_match", YamlNode::regex)?;
-    let must_not_match = fields.optional("must_not_match", YamlNode::regex)?;
+    let must_match: Option<Regex> = fields.read_optional("must_match")?;
+    let must_not_match: Option<Regex> = fields.read_optional("must_not_match")?;
     let is_regex = must_match.is_some() || must_not_match.is_some();
-    let message = || fields.require("message")?.text("`message`").map(str::to_owned);
+    let message = || fields.read_required("message");
     let scaffolds = fields.get("header").or_else(|| fields.get("templates"));
     match (fields.get("structure"), fields.get("query")) {
         (Some(node), query) if is_regex || query.is_some() => {
@@ -74,9 +72,7 @@ pub(super) fn rules(fields: &MapFields, kind: &YamlNode) -> Result<PatternRules,
 fn query(fields: &MapFields, node: &YamlNode, message: String) -> Result<PatternRules, PolicyError> {
     let languages = match parse_languages(fields.require("languages")?)? {
         Languages::Only(names) => names,
-        Languages::Every => {
-            return Err(node.fault("`query` needs a list of its languages, not \"*\""));
-        }
+        Languages::Every => return Err(node.fault("`query` needs a list of its languages, not \"*\"")),
     };
     let compiled = |source: &YamlNode, what: &str| {
         Query::compile(&languages, source.text(what)?).map_err(|error| {
@@ -96,13 +92,13 @@ fn query(fields: &MapFields, node: &YamlNode, message: String) -> Result<Pattern
 tables! {
     /// Definitions of the kind `pattern`.
     PATTERN {
-        "must_match": ValueShape::Regex, Described("nothing must") => "`pattern`: what the text must contain";
-        "must_not_match": ValueShape::Regex, Described("anything may") => "`pattern`: what the text must not contain";
+        "must_match": Regex, Described("nothing must") => "`pattern`: what the text must contain";
+        "must_not_match": Regex, Described("anything may") => "`pattern`: what the text must not contain";
         "message": Text, Described("none") => "`pattern`: the message of a finding; required with a regular expression or a query";
         "query": Map(&[QUERY]), Described("none") => "`pattern`: queries for tree-sitter, instead of regular expressions";
         "structure": Words(&["markdown", "scaffold"]), Described("none")
             => "`pattern`: `markdown`: a title and working links; `scaffold`: a header that names a template, and what the template requires";
-        "header": Words(&names_of(&HEADERS)), Is("optional")
+        "header": Words(HeaderRule::WORDS), Is("optional")
             => "`structure: scaffold`: whether a file without a header is skipped, or is an error";
         "templates": ByName("^[A-Za-z0-9][A-Za-z0-9_.-]*$", &Map(&[LAYOUT])), Is("{}")
             => "`structure: scaffold`: the requirements of each template";

@@ -2,11 +2,9 @@
 
 use regex::Regex;
 
-use super::super::node::{self, PolicyError, YamlNode};
-use super::super::value_shape::Absent::Refused;
-use super::super::value_shape::ValueShape::{List, Text};
-use super::super::value_shape::{Setting, ValueShape, tables};
 use super::template::Hole;
+use crate::node::{MapKey, PolicyError, YamlNode, YamlValue};
+use crate::value_shape::tables;
 
 /// A file whose text affects a program's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,61 +45,53 @@ impl Default for Unconfigured {
 
 /// Parses a list of file names; a name with a `/` is an error.
 pub(super) fn names(node: &YamlNode, what: &str) -> Result<Vec<String>, PolicyError> {
-    let wrong = |item: &&YamlNode| matches!(&item.value, node::YamlValue::Text(name) if name.is_empty() || name.contains(['/', '\0']));
-    match node.list(what)?.iter().find(wrong) {
-        Some(item) => Err(item.fault(format!("{what} must contain plain file names"))),
-        None => node.texts(what),
-    }
+    node.texts_unless(what, |name| !is_file_name(name), "must contain plain file names")
 }
 
-/// Parses a list of file names, each with an optional required text after a `#`.
-pub(super) fn configurations(node: &YamlNode, what: &str) -> Result<Vec<Configuration>, PolicyError> {
-    let read = |item: &YamlNode| {
-        let (name, holds) = item.text(what)?.split_once('#').unwrap_or((item.text(what)?, ""));
-        if name.is_empty() || name.contains(['/', '\0']) {
-            return Err(item.fault(format!("{what} must contain plain file names")));
-        }
-        Ok(Configuration { name: name.to_owned(), contains: holds.to_owned() })
-    };
-    node.list(what)?.iter().map(read).collect()
+/// Parses a file name, with an optional required text after a `#`.
+pub(super) fn configuration(item: &YamlNode, what: &str) -> Result<Configuration, PolicyError> {
+    let text = item.text(what)?;
+    let (name, contains) = text.split_once('#').unwrap_or((text, ""));
+    if !is_file_name(name) {
+        return Err(item.fault(format!("{what} must contain plain file names")));
+    }
+    Ok(Configuration { name: name.to_owned(), contains: contains.to_owned() })
+}
+
+fn is_file_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains(['/', '\0'])
 }
 
 pub(super) fn unconfigured(node: &YamlNode, what: &str) -> Result<Unconfigured, PolicyError> {
     match &node.value {
-        node::YamlValue::Text(word) if word == "skip" => Ok(Unconfigured::Skip),
-        node::YamlValue::List(_) => node.texts(what).map(Unconfigured::Words),
+        YamlValue::Text(word) if word == "skip" => Ok(Unconfigured::Skip),
+        YamlValue::List(_) => node.texts(what).map(Unconfigured::Words),
         _ => Err(node.fault(format!("{what} is `skip`, or a list of words"))),
     }
 }
 
-pub(super) fn values(node: &YamlNode, what: &str) -> Result<Vec<ProjectValue>, PolicyError> {
-    let read = |(key, node): &(node::MapKey, YamlNode)| {
-        let fields = node.settings("a value", &[VALUE])?;
-        if key.name.is_empty() || !key.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            return Err(key.fault("a value name may contain only letters, digits and `_`"));
-        }
-        if Hole::is_named(&key.name) {
-            let name = &key.name;
-            return Err(key.fault(format!("`{{{name}}}` is filled in by lockgate: choose another name")));
-        }
-        let pattern = fields.require("match")?.regex("`match`")?;
-        if pattern.captures_len() != 2 {
-            return Err(fields.require("match")?.fault("`match` needs exactly one group: the value"));
-        }
-        Ok(ProjectValue {
-            name: key.name.clone(),
-            files: names(fields.require("in")?, "`in`")?,
-            pattern,
-            default: fields.require("default")?.text("`default`")?.to_owned(),
-        })
-    };
-    node.entries(what)?.iter().map(read).collect()
+pub(super) fn value(key: &MapKey, node: &YamlNode) -> Result<ProjectValue, PolicyError> {
+    let fields = node.settings("a value", &[VALUE])?;
+    key.check_plain("a value name")?;
+    if Hole::named(&key.name).is_some() {
+        return Err(key.fault(format!("`{{{}}}` is filled in by lockgate: choose another name", key.name)));
+    }
+    let pattern: Regex = fields.read_required("match")?;
+    if pattern.captures_len() != 2 {
+        return Err(fields.require("match")?.fault("`match` needs exactly one group: the value"));
+    }
+    Ok(ProjectValue {
+        name: key.name.clone(),
+        files: names(fields.require("in")?, "`in`")?,
+        pattern,
+        default: fields.read_required("default")?,
+    })
 }
 
 tables! {
     VALUE {
-        "in": List(&Text, 1), Refused => "names of files; the nearest one above the file that has the value counts";
-        "match": ValueShape::Regex, Refused => "the pattern of the value, as its only group";
-        "default": Text, Refused => "the value if no file has it";
+        "in": List(&Text, 1), Required => "names of files; the nearest one above the file that has the value counts";
+        "match": Regex, Required => "the pattern of the value, as its only group";
+        "default": Text, Required => "the value if no file has it";
     }
 }

@@ -1,6 +1,6 @@
 //! The version of a program, as far as it is compared.
 
-use super::super::node::{MAX_WORD, PolicyError, YamlNode, clipped};
+use crate::node::{MAX_WORD, PolicyError, YamlNode, clipped};
 
 /// The numbers of a version, `1.24.11` as 1, 24, 11; the text after them is not compared.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

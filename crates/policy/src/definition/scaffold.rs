@@ -2,10 +2,9 @@
 
 use regex::Regex;
 
-use super::super::node::{MapFields, MapKey, PolicyError, YamlNode};
-use super::super::value_shape::Absent::{Described, Is, Refused};
-use super::super::value_shape::ValueShape::{List, Map, Text};
-use super::super::value_shape::{Setting, ValueShape, tables};
+use crate::node::{MapFields, MapKey, PolicyError, YamlNode};
+use crate::value_shape::tables;
+use crate::words::words;
 
 /// The rule for headers, and the templates that they name.
 #[derive(Debug)]
@@ -16,17 +15,15 @@ pub struct Scaffold {
     pub templates: Vec<(String, ScaffoldLayout)>,
 }
 
-/// The rule for the header of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeaderRule {
-    /// A file without a header is skipped.
-    Optional,
-    /// A file without a header gets a finding.
-    Required,
+words! {
+    /// The rule for the header of a file.
+    pub enum HeaderRule {
+        /// A file without a header is skipped.
+        Optional = "optional",
+        /// A file without a header gets a finding.
+        Required = "required",
+    }
 }
-
-pub(crate) const HEADERS: [(&str, HeaderRule); 2] =
-    [("optional", HeaderRule::Optional), ("required", HeaderRule::Required)];
 
 /// The requirements of a template.
 #[derive(Debug, Default)]
@@ -53,36 +50,25 @@ pub struct Demand {
 }
 
 pub(super) fn scaffold(fields: &MapFields) -> Result<Scaffold, PolicyError> {
-    let header = fields.optional("header", |node, what| node.one_of(what, &HEADERS))?;
-    let templates = fields.optional("templates", |node, what| {
-        let template = |(MapKey { name, .. }, node): &(MapKey, YamlNode)| Ok((name.clone(), layout(node)?));
-        node.entries(what)?.iter().map(template).collect::<Result<Vec<_>, PolicyError>>()
-    })?;
-    Ok(Scaffold { header: header.unwrap_or(HeaderRule::Optional), templates: templates.unwrap_or_default() })
+    let header = fields.read("header", HeaderRule::Optional)?;
+    let template = |key: &MapKey, node: &YamlNode| Ok((key.name.clone(), layout(node)?));
+    Ok(Scaffold { header, templates: fields.each_entry("templates", template)? })
 }
 
 fn layout(node: &YamlNode) -> Result<ScaffoldLayout, PolicyError> {
     let fields = node.settings("a template", &[LAYOUT])?;
-    let texts = |name: &str| fields.optional(name, YamlNode::texts).map(Option::unwrap_or_default);
-    let demands = |name: &str| {
-        let list = fields.optional(name, YamlNode::list)?.unwrap_or_default();
-        list.iter().map(demand).collect::<Result<Vec<_>, PolicyError>>()
-    };
     Ok(ScaffoldLayout {
-        sections: texts("sections")?,
-        symbols: texts("symbols")?,
-        required: demands("required")?,
-        guidelines: demands("guidelines")?,
+        sections: fields.read("sections", Vec::new())?,
+        symbols: fields.read("symbols", Vec::new())?,
+        required: fields.each("required", demand)?,
+        guidelines: fields.each("guidelines", demand)?,
     })
 }
 
-fn demand(node: &YamlNode) -> Result<Demand, PolicyError> {
+fn demand(node: &YamlNode, _: &str) -> Result<Demand, PolicyError> {
     let fields = node.settings("a requirement", &[DEMAND])?;
-    let message = fields.require("message")?.text("`message`")?.to_owned();
-    match (
-        fields.optional("must_match", YamlNode::regex)?,
-        fields.optional("must_not_match", YamlNode::regex)?,
-    ) {
+    let message = fields.read_required("message")?;
+    match (fields.read_optional("must_match")?, fields.read_optional("must_not_match")?) {
         (Some(pattern), None) => Ok(Demand { pattern, wanted: true, message }),
         (None, Some(pattern)) => Ok(Demand { pattern, wanted: false, message }),
         _ => Err(node.fault("an entry needs either must_match or must_not_match")),
@@ -98,8 +84,8 @@ tables! {
         "guidelines": List(&Map(&[DEMAND]), 0), Is("[]") => "text that is recommended or discouraged; a warning, checked if all else passes";
     }
     DEMAND {
-        "must_match": ValueShape::Regex, Described("nothing must") => "what the text must contain";
-        "must_not_match": ValueShape::Regex, Described("anything may") => "what the text must not contain";
-        "message": Text, Refused => "the message of the finding";
+        "must_match": Regex, Described("nothing must") => "what the text must contain";
+        "must_not_match": Regex, Described("anything may") => "what the text must not contain";
+        "message": Text, Required => "the message of the finding";
     }
 }

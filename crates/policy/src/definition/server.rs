@@ -1,19 +1,15 @@
 //! Gates of the kind `server`: a long-running language server, and its fallback.
 
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::super::language::{language_named, unknown_language};
-use super::super::node::{MapFields, PolicyError, YamlNode};
-use super::super::quantity;
-use super::super::value_shape::Absent::{Described, Is, Refused};
-use super::super::value_shape::ValueShape::{ByName, List, Map, Size, Text, Words};
-use super::super::value_shape::{Range, Setting, ValueShape, names_of, tables};
-use super::command::{
-    COMMAND, CacheScope, CommandSpec, ProgramSpec, SCOPES, command, environment, program_spec, scope,
-};
-use super::project::{Configuration, configurations, names};
+use super::command::{COMMAND, CacheScope, CommandSpec, ProgramSpec, command, program_spec, variable};
+use super::project::{Configuration, configuration, names};
 use super::template::CommandWord;
+use crate::language::{language_named, unknown_language};
+use crate::node::{MapFields, MapKey, PolicyError, YamlNode};
+use crate::value_shape::{Range, tables};
+use crate::words::words;
 
 /// The memory limit of a server whose definition sets none, in bytes.
 const DEFAULT_MEMORY: u64 = 4 << 30;
@@ -73,56 +69,43 @@ pub struct StatusPatterns {
     pub failed: Option<Regex>,
 }
 
-/// The way in which a server reports diagnostics.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Offer {
-    /// On request, by pull diagnostics.
-    Pull,
-    /// By notifications, with or without a version.
-    Push,
-    /// By notifications, of which only those with a version count.
-    Versioned,
-}
+words! {
+    /// The way in which a server reports diagnostics.
+    pub enum Offer {
+        /// On request, by pull diagnostics.
+        Pull = "pull",
+        /// By notifications, with or without a version.
+        Push = "push",
+        /// By notifications, of which only those with a version count.
+        Versioned = "versioned",
+    }
 
-/// The part of a message that is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Message {
-    /// All lines of the message.
-    Whole,
-    /// Only the first line of the message.
-    FirstLine,
-}
+    /// The part of a message that is used.
+    pub enum Message {
+        /// All lines of the message.
+        Whole = "whole",
+        /// Only the first line of the message.
+        FirstLine = "first_line",
+    }
 
-/// The files that a server sees although they are not on disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NewFiles {
-    /// Only the file in question.
-    Alone,
-    /// New files that no other file imports.
-    Unimported,
-    /// New files in folders that exist on disk, and new files that no other file imports.
-    ExistingFolders,
-    /// All files that the client opens.
-    All,
-    /// No file: the server only sees files on disk.
-    None,
+    /// The files that a server sees although they are not on disk.
+    pub enum NewFiles {
+        /// Only the file in question.
+        Alone = "alone",
+        /// New files that no other file imports.
+        Unimported = "unimported",
+        /// New files in folders that exist on disk, and new files that no other file imports.
+        ExistingFolders = "existing_folders",
+        /// All files that the client opens.
+        All = "all",
+        /// No file: the server only sees files on disk.
+        None = "none",
+    }
 }
-
-pub(crate) const OFFERS: [(&str, Offer); 3] =
-    [("pull", Offer::Pull), ("push", Offer::Push), ("versioned", Offer::Versioned)];
-pub(crate) const MESSAGES: [(&str, Message); 2] =
-    [("whole", Message::Whole), ("first_line", Message::FirstLine)];
-pub(crate) const NEW_FILES: [(&str, NewFiles); 5] = [
-    ("alone", NewFiles::Alone),
-    ("unimported", NewFiles::Unimported),
-    ("existing_folders", NewFiles::ExistingFolders),
-    ("all", NewFiles::All),
-    ("none", NewFiles::None),
-];
 
 pub(super) fn server(fields: &MapFields) -> Result<ServerSpec, PolicyError> {
     let node = fields.require("server")?;
-    let own = node.settings("`server`", &[LSP])?;
+    let own = node.settings("`server`", &[SERVER])?;
     let argv = own.require("command")?;
     let words = YamlNode::texts(argv, "`command`")?;
     let Some((program, words)) = words.split_first() else {
@@ -134,31 +117,22 @@ pub(super) fn server(fields: &MapFields) -> Result<ServerSpec, PolicyError> {
     Ok(ServerSpec {
         program: program_spec(program.clone(), &own, fields)?,
         words: words.to_vec(),
-        language_ids: own.optional("language_ids", ids)?.unwrap_or_default(),
-        options: own.optional("options", json)?.unwrap_or_else(|| Value::Object(serde_json::Map::new())),
-        settings: own.optional("settings", json)?.unwrap_or_else(|| Value::Object(serde_json::Map::new())),
-        env: own.optional("env", environment)?.unwrap_or_default(),
-        memory: own
-            .optional("memory", |node, what| quantity::size(node, what, MEMORY))?
-            .unwrap_or(DEFAULT_MEMORY),
+        language_ids: own.each_entry("language_ids", language_id)?,
+        options: own.optional("options", parse_json)?.unwrap_or_else(|| json!({})),
+        settings: own.optional("settings", parse_json)?.unwrap_or_else(|| json!({})),
+        env: own.each_entry("env", variable)?,
+        memory: own.read("memory", DEFAULT_MEMORY)?,
         diagnostics: DiagnosticsSpec {
-            offer: own.optional("diagnostics", |node, what| node.one_of(what, &OFFERS))?,
-            sources: own.optional("sources", YamlNode::texts)?.unwrap_or_default(),
-            code: own.optional("code", YamlNode::text)?.unwrap_or("{code}").to_owned(),
-            message: own
-                .optional("message", |node, what| node.one_of(what, &MESSAGES))?
-                .unwrap_or(Message::Whole),
+            offer: own.read_optional("diagnostics")?,
+            sources: own.read("sources", Vec::new())?,
+            code: own.read("code", "{code}".to_owned())?,
+            message: own.read("message", Message::Whole)?,
         },
-        status: StatusPatterns {
-            ready: own.optional("ready", YamlNode::regex)?,
-            failed: own.optional("ill", YamlNode::regex)?,
-        },
-        new_files: own
-            .optional("new_files", |node, what| node.one_of(what, &NEW_FILES))?
-            .unwrap_or(NewFiles::Alone),
+        status: StatusPatterns { ready: own.read_optional("ready")?, failed: own.read_optional("ill")? },
+        new_files: own.read("new_files", NewFiles::Alone)?,
         cwd: fields.optional("cwd", names)?.unwrap_or_default(),
-        config: fields.optional("config", configurations)?.unwrap_or_default(),
-        scope: fields.optional("scope", scope)?.unwrap_or(CacheScope::Project),
+        config: fields.each("config", configuration)?,
+        scope: fields.read("scope", CacheScope::Project)?,
         fallback: fallback(fields)?,
     })
 }
@@ -168,7 +142,7 @@ fn fallback(fields: &MapFields) -> Result<Option<CommandSpec>, PolicyError> {
     if fields.get("command").is_some() {
         return command(fields).map(Some);
     }
-    let is_idle = |name: &str| !BESIDE.iter().any(|shared| shared.name == name);
+    let is_idle = |name: &str| !SERVER_ALONE.iter().any(|shared| shared.name == name);
     let mut idle = COMMAND.iter().filter(|setting| is_idle(setting.name));
     match idle.find_map(|setting| Some((setting.name, fields.get(setting.name)?))) {
         Some((name, node)) => Err(node.fault(format!("`{name}` requires a fallback `command`"))),
@@ -177,29 +151,26 @@ fn fallback(fields: &MapFields) -> Result<Option<CommandSpec>, PolicyError> {
 }
 
 /// Parses a text as a JSON value.
-fn json(node: &YamlNode, what: &str) -> Result<Value, PolicyError> {
+fn parse_json(node: &YamlNode, what: &str) -> Result<Value, PolicyError> {
     serde_json::from_str(node.text(what)?).map_err(|error| node.fault(format!("{what} is not JSON: {error}")))
 }
 
-fn ids(node: &YamlNode, what: &str) -> Result<Vec<(String, String)>, PolicyError> {
-    let id = |(key, value): &(super::super::node::MapKey, YamlNode)| {
-        if language_named(&key.name).is_none() {
-            return Err(key.fault(unknown_language(&key.name)));
-        }
-        Ok((key.name.clone(), value.text(what)?.to_owned()))
-    };
-    node.entries(what)?.iter().map(id).collect()
+fn language_id(language: &MapKey, id: &YamlNode) -> Result<(String, String), PolicyError> {
+    if language_named(&language.name).is_none() {
+        return Err(language.fault(unknown_language(&language.name)));
+    }
+    Ok((language.name.clone(), id.text("`language_ids`")?.to_owned()))
 }
 
 tables! {
-    SERVER_KIND { "kind": Words(&["server"]), Refused => "how the gate works"; }
+    SERVER_KIND { "kind": Words(&["server"]), Required => "how the gate works"; }
     /// Definitions of the kind `server`: beside these, those of the kind `command` for its fall-back.
-    SERVED {
-        "server": Map(&[LSP]), Refused => "`server`: the language server";
+    SERVER_GATE {
+        "server": Map(&[SERVER]), Required => "`server`: the language server";
     }
     /// The language server of a definition.
-    LSP {
-        "command": List(&Text, 1), Refused => "its program and arguments, without a shell";
+    SERVER {
+        "command": List(&Text, 1), Required => "its program and arguments, without a shell";
         "bin": List(&Text, 1), Described("the program's name") => "where to look for the program";
         "language_ids": ByName("^[a-z0-9_-]+$", &Text), Is("{}")
             => "its identifier for each language, by the name used here";
@@ -207,29 +178,29 @@ tables! {
         "settings": Text, Is("{}") => "JSON with the sections that it may request";
         "env": ByName("^[A-Za-z0-9_]+$", &Text), Is("{}") => "additional environment variables";
         "memory": Size(MEMORY), Is("4GiB") => "the most memory for it and its child processes";
-        "diagnostics": Words(&names_of(&OFFERS)), Described("what it offers")
+        "diagnostics": Words(Offer::WORDS), Described("what it offers")
             => "`pull`: lockgate requests diagnostics; `push`: the server publishes them; `versioned`: the same, always with the version of the text";
         "sources": List(&Text, 0), Described("all") => "the `source` of the diagnostics that count";
         "code": Text, Is("{code}") => "how to format its codes, so that they equal those of the command";
-        "message": Words(&names_of(&MESSAGES)), Is("whole")
+        "message": Words(Message::WORDS), Is("whole")
             => "how much of its messages to keep: those of the command may be shorter";
-        "ready": ValueShape::Regex, Described("nothing")
+        "ready": Regex, Described("nothing")
             => "its progress, message or status once it has loaded the project; lockgate sends no request before";
-        "ill": ValueShape::Regex, Described("nothing")
+        "ill": Regex, Described("nothing")
             => "its message when it cannot read its configuration; the gate is then broken, as it is with the command";
-        "new_files": Words(&names_of(&NEW_FILES)), Is("alone")
+        "new_files": Words(NewFiles::WORDS), Is("alone")
             => "which files that are not on disk yet it can check: `alone`, if it is the only one of a call; `unimported`, those that no other file imports; `existing_folders`, also those in folders on disk; `all`; or `none`";
     }
     /// The keys of a definition of the kind `server` that has no fallback command.
-    BESIDE {
+    SERVER_ALONE {
         "cwd": List(&Text, 0), Is("[]")
             => "`server`: it is started for the nearest folder above the file that has one of these files, else for the root";
         "config": List(&Text, 0), Is("[]")
             => "`server`: names of files whose text changes its result; `name#text` counts if the file contains that text";
-        "scope": Words(&names_of(&SCOPES)), Is("project") => "`server`: what its result depends on";
+        "scope": Words(CacheScope::WORDS), Is("project") => "`server`: what its result depends on";
         "probe": List(&Text, 0), Is("[]") => "`server`: the arguments that print its version";
         "install": List(&Text, 0), Is("[]") => "`server`: where to get it, as package URLs";
     }
 }
 /// The memory limit of a language server.
-pub(super) const MEMORY: Range = Range { min: 16 << 20, max: 1 << 40, description: "from 16MiB to 1024GiB" };
+const MEMORY: Range = Range { min: 16 << 20, max: 1 << 40, description: "from 16MiB to 1024GiB" };

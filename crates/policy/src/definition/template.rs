@@ -1,6 +1,7 @@
 //! Words of a command with placeholders.
 
-use super::super::node::{MAX_WORD, PolicyError, YamlNode, clipped, unknown};
+use crate::node::{MAX_WORD, PolicyError, YamlNode, clipped, unknown};
+use crate::words::words;
 
 /// A word of a command: literal text and placeholders.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,54 +21,33 @@ pub enum WordPart {
     Value(String),
 }
 
-/// The placeholders of a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hole {
-    /// `{path}`: the absolute path of the file.
-    Path,
-    /// `{folder}`: the absolute path of the file's folder.
-    Folder,
-    /// `{paths}`: a whole word for each file of the call that the tool is asked about, as an absolute path.
-    Paths,
-    /// `{folders}`: a whole word for each folder of these files.
-    Folders,
-    /// `{root}`: the absolute path of the folder that the tool runs in.
-    Root,
-    /// `{draft}`: the absolute path of a temporary file that holds the draft.
-    Draft,
-    /// `{overlay}`: the absolute path of a JSON file that says `{"Replace": {path: draft}}`.
-    Overlay,
-    /// `{cache}`: a folder of lockgate in which the tool may cache data of this project.
-    Cache,
-    /// `{project}`: a name for the project of the file, unique below the root.
-    Project,
-    /// `{args}`: a whole word for the arguments that the policy adds.
-    Args,
-    /// `{venv}`: the project's Python environment.
-    Venv,
-    /// `{node_modules}`: the project's folder of npm packages.
-    NodeModules,
-}
-
-impl Hole {
-    const NAMED: [(&str, Hole); 12] = [
-        ("path", Hole::Path),
-        ("folder", Hole::Folder),
-        ("paths", Hole::Paths),
-        ("folders", Hole::Folders),
-        ("root", Hole::Root),
-        ("draft", Hole::Draft),
-        ("overlay", Hole::Overlay),
-        ("cache", Hole::Cache),
-        ("project", Hole::Project),
-        ("args", Hole::Args),
-        ("venv", Hole::Venv),
-        ("node_modules", Hole::NodeModules),
-    ];
-
-    /// True if this is the name of a placeholder, wherever it is allowed.
-    pub(super) fn is_named(name: &str) -> bool {
-        Hole::NAMED.iter().any(|(known, _)| *known == name)
+words! {
+    /// The placeholders of a word.
+    pub enum Hole {
+        /// `{path}`: the absolute path of the file.
+        Path = "path",
+        /// `{folder}`: the absolute path of the file's folder.
+        Folder = "folder",
+        /// `{paths}`: a whole word for each file of the call that the tool is asked about, as an absolute path.
+        Paths = "paths",
+        /// `{folders}`: a whole word for each folder of these files.
+        Folders = "folders",
+        /// `{root}`: the absolute path of the folder that the tool runs in.
+        Root = "root",
+        /// `{draft}`: the absolute path of a temporary file that holds the draft.
+        Draft = "draft",
+        /// `{overlay}`: the absolute path of a JSON file that says `{"Replace": {path: draft}}`.
+        Overlay = "overlay",
+        /// `{cache}`: a folder of lockgate in which the tool may cache data of this project.
+        Cache = "cache",
+        /// `{project}`: a name for the project of the file, unique below the root.
+        Project = "project",
+        /// `{args}`: a whole word for the arguments that the policy adds.
+        Args = "args",
+        /// `{venv}`: the project's Python environment.
+        Venv = "venv",
+        /// `{node_modules}`: the project's folder of npm packages.
+        NodeModules = "node_modules",
     }
 }
 
@@ -89,8 +69,7 @@ pub(super) fn template(
     if rest.contains('\0') {
         return Err(node.fault(format!("{what} holds a NUL")));
     }
-    let holes = Hole::NAMED.iter().filter(|(_, hole)| allowed.contains(hole)).map(|(name, _)| *name);
-    let names: Vec<&str> = holes.chain(own.iter().copied()).collect();
+    let names: Vec<&str> = allowed.iter().map(|hole| hole.name()).chain(own.iter().copied()).collect();
     let mut pieces = Vec::new();
     while let Some(Placeholder { before: text, name, after }) = placeholder(rest, own) {
         if !names.contains(&name) {
@@ -103,18 +82,16 @@ pub(super) fn template(
         if !text.is_empty() {
             pieces.push(WordPart::Text(text.to_owned()));
         }
-        let hole =
-            Hole::NAMED.iter().find(|(known, _)| *known == name).map(|(_, hole)| WordPart::Hole(*hole));
-        pieces.push(hole.unwrap_or_else(|| WordPart::Value(name.to_owned())));
+        pieces.push(Hole::named(name).map_or_else(|| WordPart::Value(name.to_owned()), WordPart::Hole));
         rest = after;
     }
     if !rest.is_empty() {
         pieces.push(WordPart::Text(rest.to_owned()));
     }
     let template = CommandWord { pieces };
-    let whole = [(Hole::Args, "args"), (Hole::Paths, "paths"), (Hole::Folders, "folders")];
-    if let Some((_, name)) = whole.iter().find(|(hole, _)| template.has(*hole) && template.pieces.len() > 1) {
-        let text = clipped(node.text(what)?, MAX_WORD);
+    let whole = [Hole::Args, Hole::Paths, Hole::Folders];
+    if let Some(hole) = whole.iter().find(|hole| template.has(**hole) && template.pieces.len() > 1) {
+        let (name, text) = (hole.name(), clipped(node.text(what)?, MAX_WORD));
         return Err(node.fault(format!("`{{{name}}}` must be a whole word, not a part of `{text}`")));
     }
     Ok(template)

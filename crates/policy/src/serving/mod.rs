@@ -14,11 +14,12 @@ mod token;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::node::{PolicyError, YamlNode};
-use super::{Setting, quantity, yaml};
+use super::node::{MapFields, PolicyError, YamlNode};
+use super::{Setting, yaml};
 use lockgate_error::{Code, Error};
 
 pub use host::{Host, WebOrigin};
+pub use keys::Readers;
 pub use token::Token;
 
 /// The configuration of an HTTP server for several clients.
@@ -38,16 +39,6 @@ pub struct Serving {
     pub store: Option<String>,
     /// The tokens of the clients.
     pub tokens: Vec<Token>,
-}
-
-/// The clients that may read the metrics.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Readers {
-    /// Clients whose token allows it.
-    #[default]
-    Token,
-    /// All clients, without a token.
-    All,
 }
 
 /// The size, time and concurrency limits of a server.
@@ -115,39 +106,27 @@ impl Serving {
 fn serving(root: &YamlNode) -> Result<Serving, PolicyError> {
     let fields = root.settings("the configuration", &[keys::SERVING])?;
     let listen = fields.optional("listen", address)?.unwrap_or(([127, 0, 0, 1], Serving::PORT).into());
-    let hosts = fields.optional("allowed_hosts", |node, what| {
-        each(node, what, "a host such as `edits.example.com` or `[::1]:8137`, without a scheme", Host::read)
-    })?;
-    if !listen.ip().is_loopback() && hosts.is_none() {
+    let hosts = fields.each("allowed_hosts", host)?;
+    let has_hosts = fields.get("allowed_hosts").is_some();
+    if !listen.ip().is_loopback() && !has_hosts {
         let message =
             "other machines can reach this address: set `allowed_hosts` to the host names that clients use";
         return Err(fields.get("listen").unwrap_or(root).fault(message));
     }
     let tokens = fields.require("tokens")?;
     let listed = tokens.list("`tokens`")?;
-    let read: Vec<Token> =
-        listed.iter().map(|item| token::token(item, "a token")).collect::<Result<_, _>>()?;
+    let read = fields.each("tokens", token::token)?;
     if read.is_empty() {
         return Err(tokens.fault("`tokens` is empty, so no client could connect: add a token"));
     }
     token::check_apart(listed, &read)?;
-    let readers = [("token", Readers::Token), ("open", Readers::All)];
     Ok(Serving {
         listen,
-        hosts: hosts.unwrap_or_else(Host::own),
-        origins: fields
-            .optional("allowed_origins", |node, what| {
-                each(
-                    node,
-                    what,
-                    "an origin such as `https://ide.example.com`, without a path",
-                    WebOrigin::read,
-                )
-            })?
-            .unwrap_or_default(),
-        metrics: fields.optional("metrics", |node, what| node.one_of(what, &readers))?.unwrap_or_default(),
-        limits: fields.optional("limits", bounds)?.unwrap_or_default(),
-        store: fields.optional("store", |node, what| node.text(what).map(str::to_owned))?,
+        hosts: if has_hosts { hosts } else { Host::own() },
+        origins: fields.each("allowed_origins", origin)?,
+        metrics: fields.read("metrics", Readers::Token)?,
+        limits: limits(&fields.map("limits")?)?,
+        store: fields.read_optional("store")?,
         tokens: read,
     })
 }
@@ -157,41 +136,27 @@ fn address(node: &YamlNode, what: &str) -> Result<SocketAddr, PolicyError> {
     node.text(what)?.parse().map_err(wrong)
 }
 
-fn each<T>(
-    node: &YamlNode,
-    what: &str,
-    expected: &str,
-    read: fn(&str) -> Option<T>,
-) -> Result<Vec<T>, PolicyError> {
-    let one = |item: &YamlNode| {
-        read(item.text(what)?).ok_or_else(|| item.fault(format!("each of {what} must be {expected}")))
-    };
-    node.list(what)?.iter().map(one).collect()
+fn host(node: &YamlNode, what: &str) -> Result<Host, PolicyError> {
+    let expected = "a host such as `edits.example.com` or `[::1]:8137`, without a scheme";
+    Host::read(node.text(what)?).ok_or_else(|| node.fault(format!("each of {what} must be {expected}")))
 }
 
-fn bounds(node: &YamlNode, what: &str) -> Result<ServerLimits, PolicyError> {
-    let fields = node.settings(what, &[keys::LIMITS])?;
+fn origin(node: &YamlNode, what: &str) -> Result<WebOrigin, PolicyError> {
+    let expected = "an origin such as `https://ide.example.com`, without a path";
+    WebOrigin::read(node.text(what)?).ok_or_else(|| node.fault(format!("each of {what} must be {expected}")))
+}
+
+fn limits(fields: &MapFields<'_>) -> Result<ServerLimits, PolicyError> {
     let base = ServerLimits::default();
-    let time = |name: &str, base: Duration| {
-        let read = fields.optional(name, |node, what| quantity::duration(node, what, keys::WITHIN));
-        read.map(|time| time.unwrap_or(base))
-    };
-    let count = |name: &str, range, base: usize| {
-        let read = fields.optional(name, |node, what| node.whole_in_range(what, range));
-        read.map(|count| count.and_then(|count| usize::try_from(count).ok()).unwrap_or(base))
-    };
-    let body = fields.optional("body", |node, what| quantity::size(node, what, keys::BODY))?;
     Ok(ServerLimits {
-        body: body.and_then(|body| usize::try_from(body).ok()).unwrap_or(base.body),
-        headers_timeout: time("headers_within", base.headers_timeout)?,
-        body_timeout: time("body_within", base.body_timeout)?,
-        read_timeout: time("read_within", base.read_timeout)?,
-        idle: time("idle", base.idle)?,
-        connections: count("connections", keys::CONNECTIONS, base.connections)?,
-        requests: count("requests", keys::COUNT, base.requests)?,
-        sessions: count("sessions", keys::COUNT, base.sessions)?,
-        session_idle: fields
-            .optional("session_idle", |node, what| quantity::age(node, what, keys::SESSION))?
-            .unwrap_or(base.session_idle),
+        body: fields.read("body", base.body)?,
+        headers_timeout: fields.read("headers_within", base.headers_timeout)?,
+        body_timeout: fields.read("body_within", base.body_timeout)?,
+        read_timeout: fields.read("read_within", base.read_timeout)?,
+        idle: fields.read("idle", base.idle)?,
+        connections: fields.read("connections", base.connections)?,
+        requests: fields.read("requests", base.requests)?,
+        sessions: fields.read("sessions", base.sessions)?,
+        session_idle: fields.read("session_idle", base.session_idle)?,
     })
 }

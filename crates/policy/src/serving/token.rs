@@ -31,15 +31,15 @@ pub struct Token {
 }
 
 /// Reads one entry of `tokens`.
-pub(super) fn token(node: &YamlNode, what: &str) -> Result<Token, PolicyError> {
-    let fields = node.settings(what, &[TOKEN])?;
+pub(super) fn token(node: &YamlNode, _: &str) -> Result<Token, PolicyError> {
+    let fields = node.settings("a token", &[TOKEN])?;
     let token = Token {
         name: name(fields.require("name")?)?,
         hash: hash(fields.require("hash")?)?,
-        roots: fields.optional("roots", roots)?.unwrap_or_default(),
-        read_only: fields.optional("read_only", YamlNode::flag)?.unwrap_or_default(),
+        roots: fields.each("roots", root)?,
+        read_only: fields.read("read_only", false)?,
         toolsets: fields.optional("tools", server_toolsets::toolset_names)?,
-        metrics: fields.optional("metrics", YamlNode::flag)?.unwrap_or_default(),
+        metrics: fields.read("metrics", false)?,
         organization: fields.optional("organization", organization)?,
     };
     if token.roots.is_empty() && token.organization.is_none() && !token.metrics {
@@ -67,10 +67,9 @@ pub(super) fn check_apart(nodes: &[YamlNode], tokens: &[Token]) -> Result<(), Po
 fn name(node: &YamlNode) -> Result<String, PolicyError> {
     let name = node.text("`name`")?;
     if !Token::is_name(name) {
-        let message = format!(
+        return Err(node.fault(format!(
             "`name` may contain only letters, digits, `.`, `_`, `@` and `-`, at most {MAX_NAME} of them"
-        );
-        return Err(node.fault(message));
+        )));
     }
     Ok(name.to_owned())
 }
@@ -85,11 +84,8 @@ impl Token {
 
 /// Never displays the value: it may be the token itself, in the wrong place.
 fn hash(node: &YamlNode) -> Result<[u8; 32], PolicyError> {
-    let error = || {
-        node.fault(
-            "`hash` must be `blake3:` and 64 hexadecimal digits, as `lockgate serve token NAME` prints it",
-        )
-    };
+    let expected = "`blake3:` and 64 hexadecimal digits, as `lockgate serve token NAME` prints it";
+    let error = || node.fault(format!("`hash` must be {expected}"));
     let digits = node.text("`hash`").map_err(|_| error())?.strip_prefix(BLAKE3).ok_or_else(error)?;
     let byte = |pair: &[u8]| {
         let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
@@ -110,14 +106,10 @@ fn organization(node: &YamlNode, what: &str) -> Result<String, PolicyError> {
     Ok(id.to_owned())
 }
 
-fn roots(node: &YamlNode, what: &str) -> Result<Vec<PathBuf>, PolicyError> {
-    let root = |item: &YamlNode| {
-        let path = item.text(what)?;
-        if Path::new(path).is_absolute() {
-            Ok(PathBuf::from(path))
-        } else {
-            Err(item.fault(format!("{what} must be absolute paths")))
-        }
-    };
-    node.list(what)?.iter().map(root).collect()
+fn root(node: &YamlNode, what: &str) -> Result<PathBuf, PolicyError> {
+    let path = Path::new(node.text(what)?);
+    if !path.is_absolute() {
+        return Err(node.fault(format!("{what} must be absolute paths")));
+    }
+    Ok(path.to_owned())
 }

@@ -1,5 +1,7 @@
 //! The table of keys is what the reader knows.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -86,6 +88,92 @@ fn every_word_of_the_table_is_read_and_no_other() {
             refused(&with_word("never-a-word"), "unknown ");
         }
     }
+}
+
+/// Adds each key with a range of numbers: its path, a value above the range, and the range.
+fn add_ranges(path: &str, shape: &'static ValueShape, found: &mut BTreeMap<String, (String, &'static str)>) {
+    match shape {
+        ValueShape::Whole(range) | ValueShape::Size(range) => {
+            found.insert(path.to_owned(), (format!("{}", range.max + 1), range.description));
+        }
+        ValueShape::Duration(range) | ValueShape::Age(range) => {
+            found.insert(path.to_owned(), (format!("{}ms", range.max + 1), range.description));
+        }
+        ValueShape::List(item, _) | ValueShape::ByLanguage(item) | ValueShape::ByName(_, item) => {
+            add_ranges(path, item, found);
+        }
+        ValueShape::Map(tables) => tables
+            .iter()
+            .copied()
+            .flatten()
+            .for_each(|setting| add_ranges(&format!("{path}.{}", setting.name), &setting.shape, found)),
+        ValueShape::Either(shapes) => shapes.iter().for_each(|shape| add_ranges(path, shape, found)),
+        ValueShape::Words(_)
+        | ValueShape::Flag
+        | ValueShape::Text
+        | ValueShape::Regex
+        | ValueShape::Glob
+        | ValueShape::Tool
+        | ValueShape::Language => {}
+    }
+}
+
+#[test]
+fn every_number_is_read_with_the_range_of_its_row() {
+    let lint = "kind: command, languages: [python], input: stdin, command: [lint], output: { text: exit }";
+    let server = "kind: server, languages: [python], server: { command: [lint], memory: VALUE }";
+    let token = "{ name: a, hash: 'blake3:ff112233445566778899aabbccddeeff00112233445566778899aabbccddeeff', roots: [/p] }";
+    let mut texts = vec![
+        ("hooks.deadline".to_owned(), "hooks: { deadline: VALUE }".to_owned()),
+        (
+            "quality_gates.timeout".to_owned(),
+            "quality_gates: { python: [{ tool: syntax, timeout: VALUE }] }".to_owned(),
+        ),
+        ("define.server.memory".to_owned(), format!("define: {{ own: {{ {server} }} }}")),
+    ];
+    for (key, options) in [
+        ("timeout", "timeout: VALUE"),
+        ("ran", "ran: [VALUE]"),
+        ("samples.exit", "samples: [{ path: a, draft: a, exit: VALUE }]"),
+        ("samples.finds.line", "samples: [{ path: a, draft: a, finds: [{ line: VALUE }] }]"),
+        ("samples.finds.column", "samples: [{ path: a, draft: a, finds: [{ line: 1, column: VALUE }] }]"),
+    ] {
+        texts.push((format!("define.{key}"), format!("define: {{ own: {{ {lint}, {options} }} }}")));
+    }
+    for key in ["file", "lock_wait", "queue_wait", "total", "regex_steps", "journal", "journal_age"] {
+        texts.push((format!("limits.{key}"), format!("limits: {{ {key}: VALUE }}")));
+    }
+    for key in [
+        "body",
+        "headers_within",
+        "body_within",
+        "read_within",
+        "idle",
+        "connections",
+        "requests",
+        "sessions",
+        "session_idle",
+    ] {
+        texts.push((format!("serve.limits.{key}"), format!("tokens: [{token}]\nlimits: {{ {key}: VALUE }}")));
+    }
+    let mut found = BTreeMap::new();
+    for setting in settings() {
+        add_ranges(setting.name, &setting.shape, &mut found);
+    }
+    for setting in Serving::settings() {
+        add_ranges(&format!("serve.{}", setting.name), &setting.shape, &mut found);
+    }
+    for (path, text) in texts {
+        let (value, range) = found.remove(&path).unwrap_or_else(|| panic!("{path} has no range"));
+        let text = text.replace("VALUE", &value);
+        let parsed = match path.starts_with("serve.") {
+            true => Serving::parse("q.yaml", &text).map(|_| ()),
+            false => Policy::parse("q.yaml", &text).map(|_| ()),
+        };
+        let message = parsed.expect_err(&text).message;
+        assert!(message.contains(&format!(" must be {range}")), "{text}\n{message}");
+    }
+    assert!(found.is_empty(), "without a text: {found:?}");
 }
 
 proptest! {
