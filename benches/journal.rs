@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 
 use lockgate_policy::{Durability, Publishing};
 use lockgate_store::{
-    Content, EditMeta, EntryKind, FileLocation, FileWrite, Files, Journal, JournalRecord, RetentionLimits,
-    StateFolder,
+    Content, EditFilter, EditMeta, EntryKind, FileLocation, FileWrite, Files, Journal, JournalRecord,
+    RetentionLimits, StateFolder,
 };
 use lockgate_text::{Buffer, Hints, Version};
 
@@ -129,12 +129,14 @@ fn journal_size(fixture: &Fixture, dir: &Path) {
         start.elapsed()
     );
     let place = fixture.file_place("file-7");
-    let latest = median(1000, |_| drop(black_box(fixture.journal.latest(&place).unwrap().unwrap())));
+    let latest = median(1000, |_| {
+        drop(black_box(fixture.journal.newest(EditFilter::Settled, Some(&place)).unwrap().unwrap()))
+    });
     let stale = median(1000, |_| assert!(!fixture.journal.has_interrupted_edit(&place).unwrap()));
     println!("latest {latest:.1?}, stale {stale:.1?}");
     for (name, place) in [("40 KB", &place), ("4 MB", &large)] {
         let undo = median(100, |_| {
-            let entry = fixture.journal.to_undo(Some(place)).unwrap().unwrap();
+            let entry = fixture.journal.newest(EditFilter::ToUndo, Some(place)).unwrap().unwrap();
             let before = entry.changes.first().unwrap().before.unwrap();
             black_box(fixture.journal.text(place, &before.hex()).unwrap().unwrap());
         });

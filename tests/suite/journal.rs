@@ -6,7 +6,7 @@
 use lockgate_error::Error;
 use lockgate_policy::Publishing;
 use lockgate_store::{
-    Content, EditMeta, EntryKind, FileLocation, FileWrite, Files, Journal, JournalRecord, Locks,
+    Content, EditFilter, EditMeta, EntryKind, FileLocation, FileWrite, Files, Journal, JournalRecord, Locks,
     PublishedBatch, StateFolder,
 };
 use lockgate_text::{Buffer, Hints, Version};
@@ -105,8 +105,8 @@ fn check_entries() {
     let fixture = Fixture::new();
     let a = fixture.files.admit("a.txt").unwrap();
     let b = fixture.files.admit("deep/b.txt").unwrap();
-    let entry = fixture.journal.latest(&a).unwrap().unwrap();
-    assert_eq!(fixture.journal.latest(&b).unwrap().as_ref(), Some(&entry));
+    let entry = fixture.journal.newest(EditFilter::Settled, Some(&a)).unwrap().unwrap();
+    assert_eq!(fixture.journal.newest(EditFilter::Settled, Some(&b)).unwrap().as_ref(), Some(&entry));
     let paths: Vec<_> = entry.changes.iter().map(|it| (it.path.as_str(), it.before, it.folders)).collect();
     assert_eq!(paths, [("a.txt", Some(Version::hash(b"one")), 0), ("deep/b.txt", None, 1)]);
     for text in ["one", "two", "new"] {
@@ -160,7 +160,7 @@ fn recover() {
         assert!(!fixture.journal.has_interrupted_edit(&place).unwrap());
         let read = fixture.files.read(&place, 1 << 20).unwrap();
         let disk_version = read.as_ref().map(|read| Version::hash(read.bytes()));
-        let latest = fixture.journal.latest(&place).unwrap();
+        let latest = fixture.journal.newest(EditFilter::Settled, Some(&place)).unwrap();
         assert_eq!(
             latest.and_then(|entry| entry.changes.iter().find(|it| it.path == path)?.after),
             disk_version

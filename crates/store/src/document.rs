@@ -1,155 +1,27 @@
 //! A document: a file below a root, or a row of a database. Its path, and its content as it was read.
 //!
+//! [`Files`](super::files::Files) and [`Journal`](super::journal::Journal) implement a file,
+//! [`EntityStore`](super::rows::EntityStore) implements a row, which also has its history.
+//!
 //! Invariant: a path holds no descriptor, no connection and no right; every call goes through its store again
 //! and finds the same document, or fails.
 
 use super::content::Content;
-use super::history::{EditMeta, Entry, JournalRecord};
+use super::file_write::FileWrite;
+use super::history::{EditFilter, EditMeta, Entry, JournalRecord};
 use super::lock_key::LockKey;
-use super::outcome::WriteOutcome;
-use super::paths::file_location::FileLocation;
-use super::row_location::{RowLocation, RowSnapshot};
+use super::outcome::{WriteOutcome, mixed_batch};
+use super::paths::file_location::{FileLocation, join};
+use super::paths::spelling;
+use super::row_location::{RowLocation, RowSnapshot, RowWrite};
 use super::snapshot::FileSnapshot;
 use super::store::Store;
-use lockgate_edit::request::Entity;
+use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_error::Error;
 use lockgate_policy::Publishing;
 use lockgate_text::Hints;
-use std::ops::Deref;
 
-/// A file below a root, or an entity in a database: its identity, its content and its history.
-///
-/// A file is implemented by [`FileLocation`], an entity by [`RowLocation`].
-pub trait Document {
-    /// The lock key; two spellings of one path have the same key.
-    fn key(&self) -> LockKey;
-
-    /// False if this document has another key since it was resolved.
-    fn has_same_key(&self, _: &Store) -> bool {
-        true
-    }
-
-    /// A word for the target: `file`, or the type of the entity.
-    fn noun(&self) -> &str;
-
-    /// The path as the caller named it.
-    fn shown(&self) -> &str;
-
-    /// The path for policies, gates and diffs: relative to the root that contains the file, with `/`.
-    fn in_root(&self) -> &str;
-
-    /// Fails for a misleading path of a document that does not exist: one with characters that are invisible or reorder
-    /// others.
-    ///
-    /// Errors: `INVALID_INPUT`.
-    fn check_new_name(&self) -> Result<(), Error>;
-
-    /// The location, if this is a file.
-    fn file(&self) -> Option<&FileLocation> {
-        None
-    }
-
-    /// The location, if this is a row of a database.
-    fn row(&self) -> Option<&RowLocation> {
-        None
-    }
-
-    /// The key of an entity in a database.
-    fn entity(&self) -> Option<&Entity> {
-        None
-    }
-
-    /// The built-in rule by which a file starts a program, as in [`FileLocation::runnable`].
-    fn runnable(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// The occasion, such as `in CI`, on which a file that is to be written runs under any of its names, for a person's
-    /// review.
-    fn occasion(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// The path of the file that is really edited, if a symlink was followed.
-    fn resolved(&self) -> Option<&str> {
-        None
-    }
-
-    /// All names of a hard-linked file.
-    fn names(&self) -> &[String] {
-        &[]
-    }
-
-    /// Reads the content, at most `limit` bytes; `None` if there is none. The `known` content of a file is only compared;
-    /// see [`Snapshot::is_known`].
-    fn read(&self, store: &Store, limit: u64, known: Option<&[u8]>) -> Result<Option<Snapshot>, Error>;
-
-    /// Reads the content and its last change: in one query for a row, while a file can be edited without a
-    /// journal.
-    ///
-    /// Errors: those of [`Document::read`], and for a row those of its history.
-    fn read_and_last(
-        &self,
-        store: &Store,
-        limit: u64,
-        known: Option<&[u8]>,
-        last_of_file: Option<Entry>,
-    ) -> Result<(Option<Snapshot>, Option<Entry>), Error>;
-
-    /// The encoding and line ends that are configured for the path.
-    fn hints(&self, _: &Store) -> Hints {
-        Hints::default()
-    }
-
-    /// True if an entry exists at a path, spelled as in [`Document::in_root`], in the same root or among the
-    /// entities of the same type.
-    fn exists(&self, store: &Store, path: &str) -> bool;
-
-    /// Publishes all writes of one edit, or none, and records it if possible. This document is the first of them.
-    ///
-    /// Errors: `EDIT_CONFLICT` if a document has changed since it was read, `INVALID_INPUT` for files and rows in
-    /// one edit.
-    fn publish(
-        &self,
-        store: &Store,
-        writes: &[Write<'_>],
-        publishing: Publishing,
-        meta: &EditMeta,
-    ) -> Result<WriteOutcome, Error>;
-
-    /// The reason why edits of this document are not recorded, if they are not.
-    fn disabled_reason(&self, _: &Store) -> Option<String> {
-        None
-    }
-
-    /// True if the document can be edited when its history cannot be read. For a row the history is part of
-    /// the data.
-    fn is_history_optional(&self) -> bool;
-
-    /// Returns the last change.
-    fn latest(&self, store: &Store) -> Result<Option<Entry>, Error>;
-
-    /// True if a process that has ended began an edit of this document; also returns the last entry of a file. Call it
-    /// only while the document's lock is held.
-    ///
-    /// Errors: `STORE_UNAVAILABLE`.
-    fn interrupted_and_last(&self, store: &Store) -> Result<(bool, Option<Entry>), Error>;
-
-    /// Returns the text of a version, by the whole hash or a prefix of at least 12 hex digits; `None` if it
-    /// was never kept, or was pruned.
-    fn text(&self, store: &Store, version: &str) -> Result<Option<Vec<u8>>, Error>;
-
-    /// Returns the last entries, the newest first.
-    fn entries(&self, store: &Store, most: usize) -> Result<Vec<Entry>, Error>;
-
-    /// Returns the newest edit that is not undone.
-    fn to_undo(&self, store: &Store) -> Result<Option<Entry>, Error>;
-
-    /// Returns the edit that was undone last and is not redone.
-    fn to_redo(&self, store: &Store) -> Result<Option<Entry>, Error>;
-}
-
-/// An admitted target: a file or a database row. It has the functions of a [`Document`].
+/// An admitted target: a file or a database row, with its identity, its content and its history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DocumentPath {
     /// A file in one of the roots.
@@ -159,21 +31,206 @@ pub enum DocumentPath {
 }
 
 impl DocumentPath {
-    /// Replaces an error of the history by a default if the document can be edited without it.
+    /// The lock key; two spellings of one path have the same key.
+    pub fn key(&self) -> LockKey {
+        match self {
+            DocumentPath::File(place) => place.key(),
+            DocumentPath::Row(place) => place.key(),
+        }
+    }
+
+    /// False if this document has another key since it was resolved: a missing folder that exists by now names the file
+    /// instead.
+    pub fn has_same_key(&self, store: &Store) -> bool {
+        let missing = self.file().and_then(|place| Some((place, place.missing.first()?)));
+        missing.is_none_or(|(place, name)| !store.files.exists(place, &join(&place.folder, name)))
+    }
+
+    /// A word for the target: `file`, or the type of the entity.
+    pub fn noun(&self) -> &str {
+        self.entity().map_or(EntityKind::FILE, |entity| entity.kind.name())
+    }
+
+    /// The path as the caller named it.
+    pub fn shown(&self) -> &str {
+        match self {
+            DocumentPath::File(place) => place.shown(),
+            DocumentPath::Row(place) => place.path(),
+        }
+    }
+
+    /// The path for policies, gates and diffs: relative to the root that contains the file, with `/`.
+    pub fn in_root(&self) -> &str {
+        match self {
+            DocumentPath::File(place) => place.in_root(),
+            DocumentPath::Row(place) => place.path(),
+        }
+    }
+
+    /// Fails for a misleading path of a document that does not exist: one with characters that are invisible or reorder
+    /// others.
+    ///
+    /// Errors: `INVALID_INPUT`.
+    pub fn check_new_name(&self) -> Result<(), Error> {
+        match self {
+            DocumentPath::File(place) => place.check_new_name(),
+            DocumentPath::Row(place) => spelling::check_new(place.path()),
+        }
+    }
+
+    /// The location, if this is a file.
+    pub fn file(&self) -> Option<&FileLocation> {
+        if let DocumentPath::File(place) = self { Some(place) } else { None }
+    }
+
+    /// The location, if this is a row of a database.
+    pub fn row(&self) -> Option<&RowLocation> {
+        if let DocumentPath::Row(place) = self { Some(place) } else { None }
+    }
+
+    /// The key of an entity in a database.
+    pub fn entity(&self) -> Option<&Entity> {
+        self.row().map(RowLocation::entity)
+    }
+
+    /// The built-in rule by which a file starts a program, as in [`FileLocation::runnable`].
+    pub fn runnable(&self) -> Option<&'static str> {
+        self.file()?.runnable()
+    }
+
+    /// The occasion, such as `in CI`, on which a file that is to be written runs under any of its names, for a person's
+    /// review.
+    pub fn occasion(&self) -> Option<&'static str> {
+        self.file()?.occasion
+    }
+
+    /// The path of the file that is really edited, if a symlink was followed.
+    pub fn resolved(&self) -> Option<&str> {
+        self.file()?.resolved()
+    }
+
+    /// All names of a hard-linked file.
+    pub fn names(&self) -> &[String] {
+        self.file().map_or(&[], |place| &place.names)
+    }
+
+    /// Reads the content, at most `limit` bytes; `None` if there is none. The `known` content of a file is only compared;
+    /// see [`Snapshot::is_known`].
+    pub fn read(&self, store: &Store, limit: u64, known: Option<&[u8]>) -> Result<Option<Snapshot>, Error> {
+        Ok(match self {
+            DocumentPath::File(place) => {
+                store.files.read_unless_known(place, limit, known)?.map(Snapshot::File)
+            }
+            DocumentPath::Row(place) => store.rows.read(place, limit)?.map(Snapshot::Row),
+        })
+    }
+
+    /// Reads the content and its last change: in one query for a row, while a file can be edited without a
+    /// journal.
+    ///
+    /// Errors: those of [`DocumentPath::read`], and for a row those of its history.
+    pub fn read_and_last(
+        &self,
+        store: &Store,
+        limit: u64,
+        known: Option<&[u8]>,
+        last_of_file: Option<Entry>,
+    ) -> Result<(Option<Snapshot>, Option<Entry>), Error> {
+        let DocumentPath::Row(place) = self else {
+            return Ok((self.read(store, limit, known)?, last_of_file));
+        };
+        let (snapshot, last) = store.rows.read_and_last(place, limit)?;
+        Ok((snapshot.map(Snapshot::Row), last))
+    }
+
+    /// The encoding and line ends that are configured for the path.
+    pub fn hints(&self, store: &Store) -> Hints {
+        self.file().map_or_else(Hints::default, |place| store.files.hints(place))
+    }
+
+    /// True if an entry exists at a path, spelled as in [`DocumentPath::in_root`], in the same root or among the
+    /// entities of the same type.
+    ///
+    /// Errors: `STORE_UNAVAILABLE`, for an entity.
+    pub fn exists(&self, store: &Store, path: &str) -> Result<bool, Error> {
+        match self {
+            DocumentPath::File(place) => Ok(store.files.exists(place, path)),
+            DocumentPath::Row(place) => store.rows.exists(place, path),
+        }
+    }
+
+    /// Publishes all writes of one edit, or none, and records it if possible. This document is the first of them.
+    ///
+    /// Errors: `EDIT_CONFLICT` if a document has changed since it was read, `INVALID_INPUT` for files and rows in
+    /// one edit.
+    pub fn publish(
+        &self,
+        store: &Store,
+        writes: &[Write<'_>],
+        publishing: Publishing,
+        meta: &EditMeta,
+    ) -> Result<WriteOutcome, Error> {
+        match self {
+            DocumentPath::File(place) => {
+                let files: Option<Vec<FileWrite<'_>>> = writes.iter().map(file_write).collect();
+                let files = files.ok_or_else(mixed_batch)?;
+                let is_recorded = store.journal.disabled_reason(place).is_none();
+                let record = is_recorded.then_some((&store.journal, meta));
+                store.files.publish(&files, publishing, record).map(WriteOutcome::All)
+            }
+            DocumentPath::Row(_) => {
+                let rows: Option<Vec<RowWrite<'_>>> = writes.iter().map(row_write).collect();
+                store.rows.publish(&rows.ok_or_else(mixed_batch)?, meta)
+            }
+        }
+    }
+
+    /// The reason why edits of this document are not recorded, if they are not.
+    pub fn disabled_reason(&self, store: &Store) -> Option<String> {
+        store.journal.disabled_reason(self.file()?)
+    }
+
+    /// Replaces an error of the history by a default if the document can be edited without it. For a row the history is
+    /// part of the data.
     ///
     /// Errors: that of the query, for a row.
     pub fn or_default<T: Default>(&self, history: Result<T, Error>) -> Result<T, Error> {
-        if self.is_history_optional() { Ok(history.unwrap_or_default()) } else { history }
-    }
-}
-
-impl Deref for DocumentPath {
-    type Target = dyn Document;
-
-    fn deref(&self) -> &(dyn Document + 'static) {
         match self {
-            DocumentPath::File(place) => place,
-            DocumentPath::Row(place) => place,
+            DocumentPath::File(_) => Ok(history.unwrap_or_default()),
+            DocumentPath::Row(_) => history,
+        }
+    }
+
+    /// True if a process that has ended began an edit of this document; also returns the last entry of a file. Call it
+    /// only while the document's lock is held. A transaction of a database is complete or absent.
+    ///
+    /// Errors: `STORE_UNAVAILABLE`.
+    pub fn interrupted_and_last(&self, store: &Store) -> Result<(bool, Option<Entry>), Error> {
+        self.file().map_or(Ok((false, None)), |place| store.journal.interrupted_and_last(place))
+    }
+
+    /// Returns the text of a version, by the whole hash or a prefix of at least 12 hex digits; `None` if it
+    /// was never kept, or was pruned.
+    pub fn text(&self, store: &Store, version: &str) -> Result<Option<Vec<u8>>, Error> {
+        match self {
+            DocumentPath::File(place) => store.journal.text(place, version),
+            DocumentPath::Row(place) => store.rows.text(place, version),
+        }
+    }
+
+    /// Returns the last entries, the newest first.
+    pub fn entries(&self, store: &Store, most: usize) -> Result<Vec<Entry>, Error> {
+        match self {
+            DocumentPath::File(place) => store.journal.entries(Some(place), most),
+            DocumentPath::Row(place) => store.rows.entries(Some(place), most),
+        }
+    }
+
+    /// Returns the first edit that passes the filter.
+    pub fn newest(&self, store: &Store, filter: EditFilter) -> Result<Option<Entry>, Error> {
+        match self {
+            DocumentPath::File(place) => store.journal.newest(filter, Some(place)),
+            DocumentPath::Row(place) => store.rows.newest(filter, place),
         }
     }
 }
@@ -260,4 +317,27 @@ pub struct Write<'a> {
     pub folders: usize,
     /// The facts that the journal records besides the texts.
     pub record: JournalRecord,
+}
+
+/// Returns the write of a file; `None` for a row.
+fn file_write<'a>(write: &Write<'a>) -> Option<FileWrite<'a>> {
+    let Write { place, before, after, mode, folders, record } = *write;
+    let DocumentPath::File(place) = place else { return None };
+    let before = match before {
+        None => None,
+        Some((snapshot, content)) => Some(snapshot.file()?.expected(content)),
+    };
+    Some(FileWrite { place, before, after, mode, folders, record })
+}
+
+/// Returns the write of a row; `None` for a file.
+fn row_write<'a>(write: &Write<'a>) -> Option<RowWrite<'a>> {
+    let Write { place, before, after, record, .. } = *write;
+    let DocumentPath::Row(location) = place else { return None };
+    let before = match before {
+        None => None,
+        Some((Snapshot::Row(snapshot), content)) => Some((snapshot, content)),
+        Some((Snapshot::File(_), _)) => return None,
+    };
+    Some(RowWrite { location, before, after, record })
 }

@@ -129,12 +129,12 @@ impl Files {
     ///
     /// Errors: `POLICY_INVALID` for one that cannot be read.
     pub fn policy_text(&self, place: &FileLocation) -> Result<Option<PolicyText>, Error> {
-        policy_file::nearest(&self.roots, &self.known_policies, place)
+        policy_file::nearest(&self.roots, &self.known_policies, place, |_| true)
     }
 
     /// Returns the policy file at the top of the path's root; errors as in [`Files::policy_text`].
     pub fn policy_of_root(&self, place: &FileLocation) -> Result<Option<PolicyText>, Error> {
-        policy_file::at_top_of_root(&self.roots, &self.known_policies, place)
+        policy_file::nearest(&self.roots, &self.known_policies, place, str::is_empty)
     }
 
     /// Returns the next policy file above the folder of this one; errors as in [`Files::policy_text`].

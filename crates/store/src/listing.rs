@@ -4,7 +4,7 @@
 //! any other, through the root.
 
 use parking_lot::Mutex;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::{DirEntry, WalkBuilder};
@@ -87,7 +87,7 @@ impl Files {
             }
         }
         let nested = std::mem::take(&mut *nested.lock());
-        let other = |path: String| (below(root, Path::new(&path)), OTHER_REPOSITORY.to_owned());
+        let other = |path: PathBuf| (lossy(below(root, &path)), OTHER_REPOSITORY.to_owned());
         listing.skipped.extend(nested.into_iter().map(other));
         listing.files.sort_unstable();
         Ok(listing)
@@ -102,14 +102,13 @@ impl Files {
 
     /// True if a path of a root is a regular file, and its last name is not a link.
     pub fn has_file(&self, root: usize, path: &str) -> bool {
-        let metadata = self.roots.get(root).map(|root| root.dir().symlink_metadata(path));
-        metadata.is_some_and(|result| result.is_ok_and(|metadata| metadata.is_file()))
+        let Some(root) = self.roots.get(root) else { return false };
+        root.dir().symlink_metadata(path).is_ok_and(|metadata| metadata.is_file())
     }
 
     /// True if a path of a root does not exist.
     pub fn has_nothing(&self, root: usize, path: &str) -> bool {
-        let metadata = self.roots.get(root).map(|root| root.dir().symlink_metadata(path));
-        metadata.is_some_and(|result| result.is_err())
+        self.roots.get(root).is_some_and(|root| root.dir().symlink_metadata(path).is_err())
     }
 
     /// True if a file that was at a path of a root is deleted: nothing is there, or a folder.
@@ -124,9 +123,7 @@ impl Files {
     pub fn named(&self, root: usize, path: &str) -> Result<String, Error> {
         named(&self.roots, root, path).ok_or_else(|| system_error::outside(path))
     }
-}
 
-impl Files {
     /// Spells a path of the root that contains a file, as a caller would name it.
     ///
     /// Errors: those of [`Files::named`].
@@ -139,21 +136,21 @@ impl Listing {
     fn note(&mut self, root: &Root, entry: &DirEntry) {
         let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { return };
         let path = below(root, entry.path());
-        let reason = if entry.path().to_str().is_none() {
+        let reason = if path.to_str().is_none() {
             "its name is not UTF-8"
         } else if kind.is_symlink() {
             "a link"
         } else if !kind.is_file() {
             "not a regular file"
         } else {
-            return self.files.push(path);
+            return self.files.push(lossy(path));
         };
-        self.skipped.push((path, reason.to_owned()));
+        self.skipped.push((lossy(path), reason.to_owned()));
     }
 }
 
 /// Walks as git does, with the project's ignore files only: the user's global ignore file does not apply.
-fn walker(folder: &Path, nested: Arc<Mutex<Vec<String>>>) -> WalkBuilder {
+fn walker(folder: &Path, nested: Arc<Mutex<Vec<PathBuf>>>) -> WalkBuilder {
     let mut walker = WalkBuilder::new(folder);
     let is_walked = move |entry: &DirEntry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
@@ -162,7 +159,7 @@ fn walker(folder: &Path, nested: Arc<Mutex<Vec<String>>>) -> WalkBuilder {
         }
         if is_folder && entry.depth() > 0 && entry.path().join(".git").symlink_metadata().is_ok() {
             let mut nested = nested.lock();
-            nested.push(entry.path().to_string_lossy().into_owned());
+            nested.push(entry.path().to_owned());
             return false;
         }
         true
@@ -173,6 +170,38 @@ fn walker(folder: &Path, nested: Arc<Mutex<Vec<String>>>) -> WalkBuilder {
 }
 
 /// A path below a root, relative to it.
-fn below(root: &Root, path: &Path) -> String {
-    path.strip_prefix(root.real()).unwrap_or(path).to_string_lossy().into_owned()
+fn below<'p>(root: &Root, path: &'p Path) -> &'p Path {
+    path.strip_prefix(root.real()).unwrap_or(path)
+}
+
+fn lossy(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    #[test]
+    fn the_name_of_the_root_does_not_matter() {
+        let top = tempfile::tempdir().unwrap();
+        for root in [&b"plain"[..], b"caf\xe9"] {
+            let root = top.path().join(OsStr::from_bytes(root));
+            fs::create_dir_all(root.join("sub")).unwrap();
+            fs::create_dir_all(root.join("other/.git")).unwrap();
+            for name in [&b"a.py"[..], b"sub/b.py", b"sub/\xff.py", b"other/c.py"] {
+                fs::write(root.join(OsStr::from_bytes(name)), "").unwrap();
+            }
+            let Listing { files, skipped } = Files::open(&[root]).unwrap().list(0, "").unwrap();
+            assert_eq!(files, ["a.py", "sub/b.py"]);
+            let reason = |path: &str, reason: &str| (path.to_owned(), reason.to_owned());
+            assert_eq!(
+                skipped,
+                [reason("sub/\u{fffd}.py", "its name is not UTF-8"), reason("other", OTHER_REPOSITORY)]
+            );
+        }
+    }
 }

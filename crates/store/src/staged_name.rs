@@ -8,7 +8,12 @@ const DIGITS: usize = 16;
 
 /// Returns a new name for a staged copy of the target.
 pub(super) fn staged(target: &str) -> String {
-    build(target, RandomState::new().build_hasher().finish())
+    build(target, random_number())
+}
+
+/// A number that no other call returns, as far as chance allows.
+pub(super) fn random_number() -> u64 {
+    RandomState::new().build_hasher().finish()
 }
 
 /// Uses as much of the target's name as fits into 255 bytes.

@@ -22,22 +22,25 @@ impl Store {
     ///
     /// Only the journal that gave the id is read: that of a root, or that of the entities.
     pub fn entry(&self, id: EditId) -> Result<Option<Entry>, Error> {
-        match self.journal.entry(id) {
-            Ok(Some(entry)) => Ok(Some(entry)),
-            of_no_file if self.is_of_files(id) => of_no_file,
-            of_no_file => match self.rows.entry(id)? {
-                Some(entry) => Ok(Some(entry)),
-                None => of_no_file,
-            },
-        }
+        self.or_of_row(id, self.journal.entry(id), EntityStore::entry)
     }
 
     /// Returns the newest undo or redo of the edit with this id, from the journal that gave the id.
     pub fn last_reversal(&self, id: EditId) -> Result<Option<Entry>, Error> {
-        match self.journal.last_reversal(id) {
+        self.or_of_row(id, self.journal.last_reversal(id), EntityStore::last_reversal)
+    }
+
+    /// Returns the entry of a file, or else that of an entity unless the journal of a root gave the id.
+    fn or_of_row(
+        &self,
+        id: EditId,
+        of_file: Result<Option<Entry>, Error>,
+        find: fn(&EntityStore, EditId) -> Result<Option<Entry>, Error>,
+    ) -> Result<Option<Entry>, Error> {
+        match of_file {
             Ok(Some(entry)) => Ok(Some(entry)),
             of_no_file if self.is_of_files(id) => of_no_file,
-            of_no_file => self.rows.last_reversal(id)?.map_or(of_no_file, |entry| Ok(Some(entry))),
+            of_no_file => find(&self.rows, id)?.map_or(of_no_file, |entry| Ok(Some(entry))),
         }
     }
 
@@ -66,21 +69,6 @@ impl Store {
             Err(error) => tracing::warn!("edits of entities are not listed: {}", error.message),
         }
         Ok(all)
-    }
-
-    /// Returns the last edits of files in all roots, the newest first.
-    pub fn file_entries(&self, most: usize) -> Result<Vec<Entry>, Error> {
-        self.journal.entries(None, most)
-    }
-
-    /// Returns the newest edit of the files of all roots that is not undone.
-    pub fn to_undo(&self) -> Result<Option<Entry>, Error> {
-        self.journal.to_undo(None)
-    }
-
-    /// Returns the edit of the files of all roots that was undone last and is not redone.
-    pub fn to_redo(&self) -> Result<Option<Entry>, Error> {
-        self.journal.to_redo(None)
     }
 }
 

@@ -9,6 +9,11 @@ use rustix::io::Errno;
 pub(super) const FILE_SIZE_HINT: &str = "raise the limit on the size of files under which lockgate was started \
      (`ulimit -f`), or that of the file system, and send the request again";
 
+/// The largest size in bytes that this process may give a file; `None` without a limit.
+pub(super) fn file_size_limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Fsize).current
+}
+
 /// The error for a failed system call, if the caller has no better one.
 pub(super) fn failed(call: &str, path: &str, errno: Errno) -> Error {
     let code = match errno {

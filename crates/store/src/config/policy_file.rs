@@ -63,27 +63,9 @@ fn current(dir: &Dir, in_root: &str) -> Option<FileFingerprint> {
     is_file.then(|| FileFingerprint::from_stat(&stat))
 }
 
-/// Returns the policy file nearest to a path. One that is a regular file in its folder is read only if it has
-/// changed.
+/// Returns the policy file nearest to a path, of those in the folders that are wanted. One that is a regular file in its
+/// folder is read only if it has changed.
 pub(crate) fn nearest(
-    roots: &[Root],
-    known: &KnownPolicies,
-    place: &FileLocation,
-) -> Result<Option<PolicyText>, Error> {
-    first(roots, known, place, |_| true)
-}
-
-/// Does the same for the policy file at the top of the path's root.
-pub(crate) fn at_top_of_root(
-    roots: &[Root],
-    known: &KnownPolicies,
-    place: &FileLocation,
-) -> Result<Option<PolicyText>, Error> {
-    first(roots, known, place, str::is_empty)
-}
-
-/// Returns the policy file nearest to a path, of those in these folders.
-fn first(
     roots: &[Root],
     known: &KnownPolicies,
     place: &FileLocation,

@@ -1,7 +1,7 @@
-//! The comparison of an open file with bytes in memory.
+//! The comparison of an open file with bytes in memory, and the writing of them.
 
 use rustix::buffer::spare_capacity;
-use rustix::io::{Result as Io, retry_on_intr};
+use rustix::io::{Errno, Result as Io, retry_on_intr};
 use std::os::fd::OwnedFd;
 
 const CHUNK: usize = 64 * 1024;
@@ -26,6 +26,15 @@ pub(crate) fn has_bytes(file: &OwnedFd, bytes: &[u8]) -> Io<bool> {
             return Ok(true);
         }
     }
+}
+
+/// Writes all bytes at the position of the descriptor.
+pub(crate) fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> Io<()> {
+    while !bytes.is_empty() {
+        let written = retry_on_intr(|| rustix::io::write(file, bytes))?;
+        bytes = bytes.get(written..).filter(|_| written > 0).ok_or(Errno::IO)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

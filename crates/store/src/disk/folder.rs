@@ -3,11 +3,13 @@
 //! Invariant: a name is one component, never `.` or `..`, and a final symlink is never followed. So a call
 //! reaches an entry of this very directory or fails, even if another program replaces entries meanwhile.
 
-use rustix::fs::{AtFlags, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, SeekFrom, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, SeekFrom, Stat};
 use rustix::io::{Errno, Result, retry_on_intr};
 use rustix::path::Arg;
 use std::ffi::CStr;
+use std::fs::{File, Metadata};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,6 +27,16 @@ impl Identity {
     /// The identity from a stat.
     pub fn from_stat(stat: &Stat) -> Identity {
         Identity { device: stat.st_dev, inode: stat.st_ino }
+    }
+
+    /// The identity from the metadata of the standard library.
+    pub fn from_metadata(found: &Metadata) -> Identity {
+        Identity { device: found.dev(), inode: found.ino() }
+    }
+
+    /// The identity of what a path leads to, through links.
+    pub fn at(path: &Path) -> std::io::Result<Identity> {
+        path.metadata().map(|found| Identity::from_metadata(&found))
     }
 }
 
@@ -72,6 +84,11 @@ impl Folder {
     /// Wraps a directory that was opened in a root for reading.
     pub fn readable(fd: OwnedFd) -> Folder {
         Folder { fd, access: FolderAccess::Entries, was_listed: AtomicBool::new(false) }
+    }
+
+    /// Opens a directory by its path, for reading.
+    pub fn open_at(path: &Path) -> Result<Folder> {
+        rustix::fs::open(path, TO_READ, Mode::empty()).map(Folder::readable)
     }
 
     /// Opens a directory by its path below another one, for reading and in one call that cannot leave that one.
@@ -260,6 +277,14 @@ impl Folder {
         }
         Ok(())
     }
+}
+
+/// Opens a regular file, through links; never blocks on a device.
+pub(crate) fn open_regular(path: &Path) -> Option<(File, Stat)> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
+    let stat = rustix::fs::fstat(&file).ok()?;
+    (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then_some((file, stat))
 }
 
 /// Opens one component in a directory, with openat2 if the kernel has it.

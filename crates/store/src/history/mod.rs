@@ -22,7 +22,7 @@ pub struct RetentionLimits {
 
 /// A filter for edits by their state.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum EditFilter {
+pub enum EditFilter {
     /// All settled edits, undone or not.
     Settled,
     /// Edits that can be undone: neither an undo nor a redo, and not undone yet.

@@ -21,14 +21,12 @@ use super::file_write::FileWrite;
 use super::files::Files;
 use super::history::{EditFilter, EditId, EditMeta, Entry, RetentionLimits};
 use super::paths::file_location::FileLocation;
-use super::sql::{Database, DatabaseError};
+use super::sql::{Database, DatabaseError, EntryState};
 use super::state::StateFolder;
 use lockgate_error::Error;
 use lockgate_text::Buffer;
-use std::cmp::Reverse;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::SystemTime;
 use worker::Worker;
 
 /// The journals of all roots; each is opened on first use.
@@ -54,23 +52,12 @@ impl Journal {
     }
 
     /// Records the edit that is about to be published; `staged` are the names of the staged copies, one for
-    /// each write.
+    /// each write, and `inodes` those of the copies if they exist already, in the same order.
     ///
     /// The record survives the end of the process at once, and a power cut after [`PendingEdit::sync`].
     ///
     /// Errors: `INVALID_INPUT` for writes in several roots, `NO_SPACE`, `STORE_UNAVAILABLE`.
     pub(super) fn begin(
-        &self,
-        meta: &EditMeta,
-        writes: &[FileWrite<'_>],
-        staged: &[String],
-    ) -> Result<PendingEdit, Error> {
-        self.begin_staged(meta, writes, staged, &[])
-    }
-
-    /// Does the same for staged copies that exist without a name, and records their inodes, in the order of the
-    /// writes.
-    pub(super) fn begin_staged(
         &self,
         meta: &EditMeta,
         writes: &[FileWrite<'_>],
@@ -81,7 +68,8 @@ impl Journal {
         let first = writes.first().ok_or_else(pending::nothing)?;
         root_journal::find(&self.journals, first.place)?.with_database(|database| {
             pending::check_kind(meta, database)?;
-            database.begin_staged(meta, &rows, inodes).map(|number| PendingEdit::new(database, number))
+            let number = database.insert(meta, EntryState::Begun, &rows, inodes)?;
+            Ok(PendingEdit::new(database, number))
         })
     }
 
@@ -91,20 +79,14 @@ impl Journal {
     pub fn record_outside(&self, meta: &EditMeta, changes: &[OutsideChange<'_>]) -> Result<EditId, Error> {
         let rows = outside::rows(changes)?;
         let first = changes.first().ok_or_else(pending::nothing)?;
-        root_journal::find(&self.journals, first.place)?
-            .with_database(|database| database.insert_settled(meta, &rows).map(|number| database.id(number)))
+        root_journal::find(&self.journals, first.place)?.with_database(|database| {
+            database.insert(meta, EntryState::Settled, &rows, &[]).map(|number| database.id(number))
+        })
     }
 
     /// Takes the notes about journals that were set aside and are reported to nobody yet.
     pub fn take_notes(&self) -> Vec<String> {
         self.journals.iter().flat_map(RootJournal::take_notes).collect()
-    }
-
-    /// Returns the last settled change of the file; none without a journal.
-    pub fn latest(&self, place: &FileLocation) -> Result<Option<Entry>, Error> {
-        let journal = root_journal::find(&self.journals, place)?;
-        let last = journal.query(|database| database.newest(EditFilter::Settled, place.in_root()))?;
-        Ok(last.map(|last| journal.shown(last)))
     }
 
     /// True if a process that has ended began an edit of this path. Call it only while the path's lock is
@@ -167,11 +149,10 @@ impl Journal {
     ) -> Result<Option<Entry>, Error> {
         let mut unread = None;
         for journal in self.journals.iter() {
-            let find = |database: &Database| {
+            match journal.with_database(|database| {
                 if database.name() == id.journal() { find(database, id.number()) } else { Ok(None) }
-            };
-            match journal.entry(find) {
-                Ok(Some(entry)) => return Ok(Some(entry)),
+            }) {
+                Ok(Some(entry)) => return Ok(Some(journal.shown(entry))),
                 Ok(None) => {}
                 Err(error) => unread = Some(error),
             }
@@ -194,24 +175,18 @@ impl Journal {
         Ok(merge(lists.collect::<Result<_, Error>>()?, most))
     }
 
-    /// Returns the newest edit that is not undone, of one path or of all roots.
-    pub fn to_undo(&self, of: Option<&FileLocation>) -> Result<Option<Entry>, Error> {
-        match of {
-            Some(place) => self.newest(EditFilter::ToUndo, place),
-            None => self.last(EditFilter::ToUndo, |at, number, _| (at, number)),
-        }
-    }
-
-    /// Returns the edit that was undone last and is not redone, of one path or of all roots.
+    /// Returns the first edit that passes the filter, of one path or of all roots.
     ///
-    /// Of two edits undone in the same moment, the older was undone last, because the newest goes first.
-    pub fn to_redo(&self, of: Option<&FileLocation>) -> Result<Option<Entry>, Error> {
-        match of {
-            Some(place) => self.newest(EditFilter::ToRedo, place),
-            None => {
-                self.last(EditFilter::ToRedo, |at, number, entry| (at, Reverse(entry.at), Reverse(number)))
-            }
-        }
+    /// Errors: `STORE_UNAVAILABLE` if one of the journals cannot be read. A path without a journal has no settled edit.
+    pub fn newest(&self, filter: EditFilter, of: Option<&FileLocation>) -> Result<Option<Entry>, Error> {
+        let Some(place) = of else { return self.newest_of_all(filter) };
+        let journal = root_journal::find(&self.journals, place)?;
+        let find = |database: &Arc<Database>| database.newest(filter, place.in_root());
+        let newest = match filter {
+            EditFilter::Settled => journal.query(find),
+            EditFilter::ToUndo | EditFilter::ToRedo => journal.with_database(find),
+        };
+        Ok(newest?.map(|newest| journal.shown(newest)))
     }
 
     /// Prunes the oldest entries until the journal of a path's root is within its limits; call it after each edit.
@@ -224,30 +199,22 @@ impl Journal {
         if is_untidy { self.worker.tidy(of.root, bounds) } else { Ok(()) }
     }
 
-    fn newest(&self, filter: EditFilter, of: &FileLocation) -> Result<Option<Entry>, Error> {
-        root_journal::find(&self.journals, of)?.entry(|database| database.newest(filter, of.in_root()))
-    }
-
-    /// Returns the last matching edit in all journals: the one with the greatest key, which is made from the
-    /// relevant time, the number of the root, and the entry.
+    /// Returns the first matching edit in all journals: the last one by the time that counts.
     ///
-    /// A journal that cannot be read is an error, because the last edit may be in it.
-    fn last<K: Ord>(
-        &self,
-        filter: EditFilter,
-        key: impl Fn(SystemTime, usize, &Entry) -> K,
-    ) -> Result<Option<Entry>, Error> {
-        let mut last: Option<(K, Entry)> = None;
+    /// Of two edits undone in the same moment, the older was undone last, because the newest goes first.
+    /// A journal that cannot be read is an error, because the edit may be in it.
+    fn newest_of_all(&self, filter: EditFilter) -> Result<Option<Entry>, Error> {
+        let mut found = Vec::new();
         for (number, journal) in self.journals.iter().enumerate() {
-            let Some((at, entry)) = journal.with_database(|database| database.last(filter))? else {
-                continue;
-            };
-            let key = key(at, number, &entry);
-            if last.as_ref().is_none_or(|(greatest, _)| key > *greatest) {
-                last = Some((key, journal.shown(entry)));
+            if let Some((at, entry)) = journal.with_database(|database| database.last(filter))? {
+                found.push((at, (entry.at, number), journal.shown(entry)));
             }
         }
-        Ok(last.map(|(_, entry)| entry))
+        let newest = found.into_iter().max_by(|(one_at, one, _), (other_at, other, _)| {
+            let order = if matches!(filter, EditFilter::ToRedo) { other.cmp(one) } else { one.cmp(other) };
+            one_at.cmp(other_at).then(order)
+        });
+        Ok(newest.map(|(.., entry)| entry))
     }
 }
 

@@ -67,16 +67,6 @@ impl RootJournal {
         })
     }
 
-    /// Runs a query for an entry, and spells its paths as a caller may name them.
-    ///
-    /// Errors: `STORE_UNAVAILABLE`, also without a journal.
-    pub fn entry(
-        &self,
-        mut work: impl FnMut(&Database) -> Result<Option<Entry>, DatabaseError>,
-    ) -> Result<Option<Entry>, Error> {
-        self.with_database(|database| work(database)).map(|entry| entry.map(|entry| self.shown(entry)))
-    }
-
     /// Returns the entry with its paths spelled as in [`FileLocation::shown`].
     pub fn shown(&self, mut entry: Entry) -> Entry {
         for changed in &mut entry.changes {

@@ -5,7 +5,7 @@ mod bounds;
 use super::{Journal, PendingEdit};
 use crate::content::Content;
 use crate::file_write::FileWrite;
-use crate::history::{EditId, EditMeta, Entry, EntryKind, JournalRecord, RetentionLimits};
+use crate::history::{EditFilter, EditId, EditMeta, Entry, EntryKind, JournalRecord, RetentionLimits};
 use crate::state::StateFolder;
 use crate::{FileLocation, Files, LockKey, Locks};
 use lockgate_error::Code;
@@ -77,7 +77,7 @@ impl Fixture {
         let record = JournalRecord { added: 1, removed: 1, keep: true };
         let after = Some(Content::new(after.as_bytes()));
         let write = FileWrite { record, ..FileWrite::new(place, before, after) };
-        self.journal.begin(&meta(EntryKind::Edit), &[write], &[".a.lockgate".to_owned()]).unwrap()
+        self.journal.begin(&meta(EntryKind::Edit), &[write], &[".a.lockgate".to_owned()], &[]).unwrap()
     }
 
     fn edit(&self, place: &FileLocation, before: &str, after: &str) -> EditId {
@@ -87,7 +87,7 @@ impl Fixture {
     /// Writes down that an edit of this place was taken back or made again.
     fn revert(&self, place: &FileLocation, kind: EntryKind) {
         let write = FileWrite::new(place, None, Some(Content::new(b"x")));
-        self.journal.begin(&meta(kind), &[write], &["x".to_owned()]).unwrap().settle().unwrap();
+        self.journal.begin(&meta(kind), &[write], &["x".to_owned()], &[]).unwrap().settle().unwrap();
     }
 
     fn text(&self, place: &FileLocation, text: &str) -> Option<String> {
@@ -113,7 +113,7 @@ fn each_root_has_a_journal_and_paths_are_spelled_as_a_caller_may_name_them() {
     assert_ne!(first.journal(), second.journal());
     assert_eq!(fixture.databases().len(), 2);
     for (place, id) in [(&a, first), (&b, second)] {
-        let entry = fixture.journal.latest(place).unwrap().unwrap();
+        let entry = fixture.journal.newest(EditFilter::Settled, Some(place)).unwrap().unwrap();
         assert_eq!((entry.id, entry.changes[0].path.as_str()), (id, place.shown()));
         assert_eq!(fixture.journal.entry(id).unwrap(), Some(entry));
     }
@@ -121,8 +121,8 @@ fn each_root_has_a_journal_and_paths_are_spelled_as_a_caller_may_name_them() {
     assert_eq!(fixture.text(&b, "1"), None, "a text is only in the journal of its root");
     assert_eq!(ids(&fixture.journal.entries(None, 9).unwrap()).len(), 2);
     assert_eq!(ids(&fixture.journal.entries(Some(&b), 9).unwrap()), [second]);
-    assert_eq!(fixture.journal.to_undo(Some(&a)).unwrap().unwrap().id, first);
-    assert_eq!(fixture.journal.to_undo(Some(&b)).unwrap().unwrap().id, second);
+    assert_eq!(fixture.journal.newest(EditFilter::ToUndo, Some(&a)).unwrap().unwrap().id, first);
+    assert_eq!(fixture.journal.newest(EditFilter::ToUndo, Some(&b)).unwrap().unwrap().id, second);
 }
 
 #[test]
@@ -141,14 +141,13 @@ fn the_last_edit_is_looked_for_in_all_roots() {
         fixture.revert(&places[at], kind);
         id
     };
-    let to_undo = || fixture.journal.to_undo(None).unwrap().map(|entry| entry.id);
-    let to_redo = || fixture.journal.to_redo(None).unwrap().map(|entry| entry.id);
+    let to_undo = || fixture.journal.newest(EditFilter::ToUndo, None).unwrap().map(|entry| entry.id);
+    let to_redo = || fixture.journal.newest(EditFilter::ToRedo, None).unwrap().map(|entry| entry.id);
     let newest_first: Vec<EditId> = edits.iter().rev().copied().collect();
     assert_eq!(ids(&fixture.journal.entries(None, 9).unwrap()), newest_first);
     assert_eq!(ids(&fixture.journal.entries(None, 2).unwrap()), newest_first[..2]);
-    let of_first_root = fixture.journal.journals[0]
-        .query(|database| database.last(crate::history::EditFilter::ToUndo))
-        .unwrap();
+    let of_first_root =
+        fixture.journal.journals[0].query(|database| database.last(EditFilter::ToUndo)).unwrap();
     assert_ne!(of_first_root.unwrap().1.id, newest_first[0], "the control: the first root's journal alone");
     let undone: Vec<EditId> =
         std::iter::from_fn(|| to_undo().map(|edit| revert(edit, EntryKind::Undo(edit)))).collect();
@@ -191,7 +190,8 @@ fn what_was_begun_and_dropped_is_gone_and_what_was_left_is_stale() {
     let pending = fixture.begin(&a, Some("1"), "2").leave();
     let fixture = fixture.again();
     assert!(
-        fixture.journal.has_interrupted_edit(&a).unwrap() && fixture.journal.latest(&a).unwrap().is_none()
+        fixture.journal.has_interrupted_edit(&a).unwrap()
+            && fixture.journal.newest(EditFilter::Settled, Some(&a)).unwrap().is_none()
     );
     assert_eq!(fixture.journal.entry(pending).unwrap(), None);
     assert!(!fixture.journal.has_interrupted_edit(&fixture.place("b")).unwrap());
@@ -209,7 +209,7 @@ fn half_done(fixture: &Fixture, staged: [&str; 2]) -> [FileLocation; 2] {
         FileWrite { record, ..FileWrite::new(&places[at], Some(before), Some(Content::new(b"new"))) }
     };
     let staged = staged.map(str::to_owned);
-    fixture.journal.begin(&meta(EntryKind::Edit), &[write(0), write(1)], &staged).unwrap().leave();
+    fixture.journal.begin(&meta(EntryKind::Edit), &[write(0), write(1)], &staged, &[]).unwrap().leave();
     fs::write(&paths[1], "new").unwrap();
     places
 }
@@ -243,7 +243,7 @@ fn files_that_another_program_wrote_are_never_reverted() {
     assert_eq!(notes, [] as [String; 0]);
     assert_eq!(fs::read_to_string(fixture.files.root_paths()[0].join("b")).unwrap(), "new");
     assert!(!fixture.journal.has_interrupted_edit(&b).unwrap());
-    assert!(fixture.journal.latest(&b).unwrap().is_some());
+    assert!(fixture.journal.newest(EditFilter::Settled, Some(&b)).unwrap().is_some());
 }
 
 #[test]
@@ -264,10 +264,12 @@ fn one_edit_lies_in_one_root_and_takes_back_one_of_its_own() {
     let (a, b) = (fixture.place("a"), fixture.second("b"));
     let write = |place| FileWrite::new(place, None, Some(Content::new(b"x")));
     let staged = ["x".to_owned(), "y".to_owned()];
-    let both = fixture.journal.begin(&meta(EntryKind::Edit), &[write(&a), write(&b)], &staged).unwrap_err();
+    let both =
+        fixture.journal.begin(&meta(EntryKind::Edit), &[write(&a), write(&b)], &staged, &[]).unwrap_err();
     assert_eq!(both.code, Code::InvalidInput);
     let other = fixture.edit(&b, "1", "2");
-    let undo = |place| fixture.journal.begin(&meta(EntryKind::Undo(other)), &[write(place)], &staged[..1]);
+    let undo =
+        |place| fixture.journal.begin(&meta(EntryKind::Undo(other)), &[write(place)], &staged[..1], &[]);
     assert!(undo(&a).is_err());
     assert!(undo(&b).is_ok(), "the control");
 }
@@ -296,11 +298,15 @@ fn without_a_folder_nothing_is_recorded_and_the_reason_is_reported() {
     let journal = Journal::open(&state, &fixture.files);
     let a = fixture.place("a");
     assert!(journal.disabled_reason(&a).is_some_and(|reason| reason.contains("inside the root")));
-    assert_eq!(journal.latest(&a), Ok(None));
+    assert_eq!(journal.newest(EditFilter::Settled, Some(&a)), Ok(None));
     assert_eq!(journal.text(&a, &Version::hash(b"x").hex()), Ok(None));
     assert_eq!(journal.has_interrupted_edit(&a), Ok(false));
     let history = [journal.entries(None, 9), journal.entries(Some(&a), 9)].map(|entries| entries.map(drop));
-    let one = [journal.to_undo(None), journal.to_redo(Some(&a)), journal.entry(EditId::new(1, 1))];
+    let one = [
+        journal.newest(EditFilter::ToUndo, None),
+        journal.newest(EditFilter::ToRedo, Some(&a)),
+        journal.entry(EditId::new(1, 1)),
+    ];
     for unread in history.into_iter().chain(one.map(|entry| entry.map(drop))) {
         let error = unread.unwrap_err();
         assert_eq!(error.code, Code::StoreUnavailable);
@@ -325,7 +331,7 @@ fn a_journal_that_is_spoilt_meanwhile_is_set_aside_and_reported_once() {
     }
     fs::write(&database, "garbage ".repeat(2000)).unwrap();
     let after = fixture.edit(&a, "2", "3");
-    assert_eq!(fixture.journal.latest(&a).unwrap().unwrap().id, after);
+    assert_eq!(fixture.journal.newest(EditFilter::Settled, Some(&a)).unwrap().unwrap().id, after);
     assert_eq!(fixture.journal.entry(before).unwrap(), None);
     let notes = fixture.journal.take_notes();
     assert!(matches!(notes.as_slice(), [note] if note.contains("set aside")), "{notes:?}");
@@ -340,5 +346,9 @@ fn a_journal_whose_folder_was_removed_is_begun_anew() {
     fs::remove_dir_all(fixture.dir.path().join("state")).unwrap();
     let id = fixture.edit(&a, "2", "3");
     let fixture = fixture.again();
-    assert_eq!(fixture.journal.latest(&a).unwrap().unwrap().id, id, "it is not in a file that is gone");
+    assert_eq!(
+        fixture.journal.newest(EditFilter::Settled, Some(&a)).unwrap().unwrap().id,
+        id,
+        "it is not in a file that is gone"
+    );
 }

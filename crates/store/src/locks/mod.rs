@@ -156,23 +156,21 @@ impl Locks {
 
 /// Waits for a lock between processes. Without it, publishing has its own guards. `wait` is the time that an error names.
 async fn acquire(mut lock_files: LockFiles, deadline: Instant, wait: Duration) -> Result<ProcessLock, Error> {
-    match lock_files.try_take() {
-        Ok(Some(lock)) => return Ok(Ok(Some(lock))),
-        Ok(None) => {}
-        Err(error) => return unsupported(&error).map(Err),
+    let taken = |result: Result<Lock, LockError>| match result {
+        Ok(lock) => Ok(Ok(Some(lock))),
+        Err(error) => unsupported(&error).map(Err),
+    };
+    if let Some(result) = lock_files.try_take().transpose() {
+        return taken(result);
     }
     let path = lock_files.path();
     let receiver = lock_files.wait().map_err(|errno| system_error::failed("waiting for", "a lock", errno))?;
     let Ok(received) = tokio::time::timeout_at(deadline, receiver).await else {
         return Err(timed_out(wait, &LockHolder::Process(interprocess::holder(&path))));
     };
-    let result = received.map_err(|_| {
+    taken(received.map_err(|_| {
         Error::new(Code::Internal, "the thread that waits for the lock of another process ended")
-    })?;
-    match result {
-        Ok(lock) => Ok(Ok(Some(lock))),
-        Err(error) => unsupported(&error).map(Err),
-    }
+    })?)
 }
 
 /// Returns the reason why a lock is not supported here.

@@ -87,13 +87,7 @@ struct DanglingLinks {
 
 impl DanglingLinks {
     fn to(roots: &[Root], found: &WalkEnd, name: &str) -> Option<DanglingLinks> {
-        let mut folder = roots.get(found.root)?.real().to_owned();
-        let mut folders = Vec::new();
-        for step in &found.folders {
-            folder.push(&step.name);
-            folders.push(folder.clone());
-        }
-        let file = found.missing.iter().fold(folder, |path, missing| path.join(missing)).join(name);
+        let (folders, file) = found.real_paths(roots, name)?;
         Some(DanglingLinks { folders, file: fold(&file.to_string_lossy()) })
     }
 

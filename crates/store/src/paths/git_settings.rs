@@ -21,7 +21,7 @@ use self::config::GitConfig;
 use self::repository::RepositoryFolders;
 use super::project::link_target;
 use super::root::Root;
-use super::walk::WalkEnd;
+use super::walk::{PathStep, WalkEnd};
 use crate::disk::folder::Identity;
 use lockgate_text::fold;
 use rustix::fs::Stat;
@@ -93,18 +93,12 @@ pub(crate) fn rule_for(
     name: &str,
     file: Option<Identity>,
 ) -> Option<&'static str> {
-    let mut folder = roots.get(found.root)?.real().to_owned();
-    let above: Vec<PathBuf> = folder.ancestors().skip(1).map(Path::to_owned).collect();
-    let mut folders = Vec::new();
-    for step in &found.folders {
-        folder.push(&step.name);
-        if step.names().map_or(true, |names| names.may_have(".git")) {
-            folders.push(folder.clone());
-        }
-    }
-    let target = found.missing.iter().fold(folder, |path, missing| path.join(missing)).join(name);
+    let above = roots.get(found.root)?.real().ancestors().skip(1).map(Path::to_owned);
+    let (folders, target) = found.real_paths(roots, name)?;
     let target = WrittenFile::new(target, file, found);
-    folders.extend(above);
+    let may_have_git = |step: &PathStep| step.names().map_or(true, |names| names.may_have(".git"));
+    let folders = folders.into_iter().zip(&found.folders).filter(|(_, step)| may_have_git(step));
+    let folders: Vec<PathBuf> = folders.map(|(folder, _)| folder).chain(above).collect();
     let repositories: Vec<RepositoryFolders> =
         folders.iter().flat_map(|folder| RepositoryFolders::around(folder)).collect();
     let mut search = ConfigSearch { target: &target, files: Vec::new() };
@@ -156,7 +150,7 @@ impl WrittenFile {
     /// True if a path leads to the file. The identity decides if the file exists: then no path that leads nowhere or to
     /// another file leads to it.
     fn is_at(&self, path: &Path) -> bool {
-        self.is_at_file(path, || identity(path))
+        self.is_at_file(path, || Identity::at(path).ok())
     }
 
     /// Like [`WrittenFile::is_at`], with what exists at the path.
@@ -177,7 +171,7 @@ impl WrittenFile {
         };
         leads_above(folder)
             || link_target(folder).is_some_and(|folder| leads_above(&folder))
-            || identity(folder).is_some_and(|folder| self.folders.contains(&folder))
+            || Identity::at(folder).is_ok_and(|folder| self.folders.contains(&folder))
     }
 
     /// True if the file is in a folder of hooks, or if a hook in it leads to the file.
@@ -207,10 +201,6 @@ impl WrittenFile {
         self.is_at(&path)
             || (!top.starts_with(link_target(&path).unwrap_or(path.clone())) && self.is_below(&path))
     }
-}
-
-fn identity(path: &Path) -> Option<Identity> {
-    rustix::fs::stat(path).ok().as_ref().map(Identity::from_stat)
 }
 
 /// A search through configuration files, and those that they include.

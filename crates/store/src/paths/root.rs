@@ -74,12 +74,9 @@ impl Root {
     ///
     /// Errors: `IO_FAILED`.
     pub fn check_in_place(&self) -> Result<(), Error> {
-        use std::os::unix::fs::MetadataExt as _;
         let path = self.real();
-        let reason = match path.metadata() {
-            Ok(found) if (Identity { device: found.dev(), inode: found.ino() }) == self.identity => {
-                return Ok(());
-            }
+        let reason = match Identity::at(path) {
+            Ok(identity) if identity == self.identity => return Ok(()),
             Ok(_) => "is no longer the folder that lockgate opened".to_owned(),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => "no longer exists".to_owned(),
             Err(error) => format!("cannot be inspected: {error}"),

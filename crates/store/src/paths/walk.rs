@@ -16,7 +16,7 @@ use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 use std::cell::OnceCell;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The most symlinks in a path; the kernel has the same limit.
 const MAX_LINKS: usize = 40;
@@ -32,6 +32,20 @@ pub(crate) struct WalkEnd {
     pub file: Option<(String, Stat, OwnedFd)>,
     /// Set when a symlink was followed.
     pub followed: bool,
+}
+
+impl WalkEnd {
+    /// Returns the real path of each folder, from the root down, and that of a file of this name in the last one; `None`
+    /// without the root.
+    pub fn real_paths(&self, roots: &[Root], name: &str) -> Option<(Vec<PathBuf>, PathBuf)> {
+        let mut folder = roots.get(self.root)?.real().to_owned();
+        let mut folders = Vec::new();
+        for step in &self.folders {
+            folder.push(&step.name);
+            folders.push(folder.clone());
+        }
+        Some((folders, self.missing.iter().fold(folder, |path, missing| path.join(missing)).join(name)))
+    }
 }
 
 /// A folder of the path.

@@ -52,9 +52,12 @@ pub(super) fn publish_with_guards(
     record: Option<(&Journal, &EditMeta)>,
     guards: Guards<'_>,
 ) -> Result<PublishedBatch, Error> {
+    let check_roots_and_git_folders = || {
+        refuse_moved_roots(roots, writes, guards)?;
+        refuse_git_folders(roots, writes, guards)
+    };
     // Gates may have run for minutes since the call started.
-    refuse_moved_roots(roots, writes, guards)?;
-    refuse_git_folders(roots, writes, guards)?;
+    check_roots_and_git_folders()?;
     let mut tops = Vec::new();
     let mut methods = Vec::new();
     for write in writes {
@@ -67,7 +70,7 @@ pub(super) fn publish_with_guards(
     let mut pending: Option<PendingEdit> = None;
     let makes_folders = writes.iter().any(|write| !write.place.missing.is_empty());
     if let (Some((journal, meta)), true) = (record, makes_folders) {
-        pending = Some(journal.begin(meta, writes, &staged)?);
+        pending = Some(journal.begin(meta, writes, &staged, &[])?);
     }
     let chains = Chains::make(writes, tops)?;
     let jobs = jobs(writes, &chains, &staged, &methods, guards);
@@ -77,13 +80,13 @@ pub(super) fn publish_with_guards(
     match (unnamed, record) {
         (Some(files), Some((journal, meta))) => {
             let inodes = inodes(&jobs, &files, publishing);
-            pending = Some(journal.begin_staged(meta, writes, &staged, &inodes)?);
+            pending = Some(journal.begin(meta, writes, &staged, &inodes)?);
             staged_files = files;
         }
         (Some(files), None) => staged_files = files,
         (None, _) => {
             if let (Some((journal, meta)), None) = (record, &pending) {
-                pending = Some(journal.begin(meta, writes, &staged)?);
+                pending = Some(journal.begin(meta, writes, &staged, &[])?);
             }
             staged_files = open(&jobs)?;
             if let Some(pending) = &pending {
@@ -98,11 +101,7 @@ pub(super) fn publish_with_guards(
     staged_files.iter_mut().flatten().try_for_each(|staged| staged.name())?;
     // Meanwhile another call may have created the other parts of a git folder, and another program may have
     // moved the root.
-    let last_look = || {
-        refuse_moved_roots(roots, writes, guards)?;
-        refuse_git_folders(roots, writes, guards)
-    };
-    let applied = match apply(&jobs, staged_files, publishing, last_look) {
+    let applied = match apply(&jobs, staged_files, publishing, check_roots_and_git_folders) {
         Err(error) if error.disk == Disk::Unknown => {
             // Only the journal row still says which edit was in progress.
             let _ = pending.map(PendingEdit::leave);
@@ -177,17 +176,11 @@ fn open<'a>(jobs: &[PublishJob<'a>]) -> Result<Vec<Option<StagedFile<'a>>>, Erro
 
 /// Does the same without giving a name to any of them; `None` if a file system does not support that.
 fn open_unnamed<'a>(jobs: &[PublishJob<'a>]) -> Result<Option<Vec<Option<StagedFile<'a>>>>, Error> {
-    let mut staged = Vec::with_capacity(jobs.len());
-    for job in jobs {
-        staged.push(match job.write.after {
-            None => None,
-            Some(after) => match StagedFile::open_unnamed(&job.names, job.write, after.bytes)? {
-                Some(file) => Some(file),
-                None => return Ok(None),
-            },
-        });
-    }
-    Ok(Some(staged))
+    let open = |job: &PublishJob<'a>| match job.write.after {
+        None => Ok(Some(None)),
+        Some(after) => Ok(StagedFile::open_unnamed(&job.names, job.write, after.bytes)?.map(Some)),
+    };
+    jobs.iter().map(open).collect()
 }
 
 /// The inodes of the staged copies, which are recorded in the journal before they have content.

@@ -150,16 +150,10 @@ impl<'a> AppliedWrite<'a> {
         self.is_open = false;
         self.release();
         self.names.guards.step();
-        match (self.change, self.write.before) {
-            (TargetChange::Exchanged | TargetChange::Removed, Some(before)) => self.discard(&before),
-            (TargetChange::Written, _) => self.unlink(),
-            (
-                TargetChange::Exchanged
-                | TargetChange::Removed
-                | TargetChange::Renamed
-                | TargetChange::Created,
-                _,
-            ) => {}
+        match self.change {
+            TargetChange::Exchanged | TargetChange::Removed => self.discard(),
+            TargetChange::Written => self.unlink(),
+            TargetChange::Renamed | TargetChange::Created => {}
         }
         self.names.guards.step();
         let notes = std::mem::take(&mut self.notes);
@@ -222,10 +216,11 @@ impl<'a> AppliedWrite<'a> {
         Ok(())
     }
 
-    fn discard(&mut self, before: &ExpectedContent<'_>) {
+    fn discard(&mut self) {
+        let Some(before) = self.write.before else { return };
         // Under the lease no program could open it for writing during the check; without a lease another program
         // may have, and writes late.
-        if self.level == GuardLevel::Lease || ExpectedFile::from(*before).holds().unwrap_or(true) {
+        if self.level == GuardLevel::Lease || ExpectedFile::from(before).holds().unwrap_or(true) {
             return self.unlink();
         }
         let name = self.names.set_aside();

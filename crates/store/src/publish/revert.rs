@@ -10,6 +10,7 @@
 use super::expected::ExpectedFile;
 use super::stage::StagedFile;
 use super::swap::{SwapError, SwapNames};
+use crate::disk::bytes::write_all;
 use crate::disk::folder::Identity;
 use crate::file_write::FileWrite;
 use crate::snapshot::ExpectedContent;
@@ -131,15 +132,12 @@ fn append(names: &SwapNames<'_>, before: &ExpectedContent<'_>, added: &[u8]) -> 
     let present =
         size.checked_sub(before.content.bytes.len()).and_then(|length| added.split_at_checked(length));
     // The text of a program that writes late through an old descriptor is left alone.
-    let (present, mut rest) =
+    let (present, rest) =
         present.filter(|_| Identity::from_stat(&stat) == before.snapshot.identity).ok_or(Errno::BUSY)?;
     let text = [before.content.bytes, present].concat();
     if !(ExpectedFile { bytes: &text, ..ExpectedFile::from(*before) }).holds()? {
         return Err(Errno::BUSY);
     }
-    while !rest.is_empty() {
-        let written = retry_on_intr(|| rustix::io::write(&file, rest))?;
-        rest = rest.get(written..).filter(|_| written > 0).ok_or(Errno::IO)?;
-    }
+    write_all(&file, rest)?;
     retry_on_intr(|| rustix::fs::fsync(&file))
 }

@@ -8,6 +8,7 @@ use super::expected::ExpectedFile;
 use super::lease::Lease;
 use super::metadata::CopiedMetadata;
 use super::swap::SwapNames;
+use crate::disk::bytes::write_all;
 use crate::disk::folder::{Folder, Identity};
 use crate::disk::inode::{CreatedFile, Inode};
 use crate::disk::permit;
@@ -137,7 +138,7 @@ impl<'a> StagedFile<'a> {
         check: fn(&CopiedMetadata, usize, &str) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let shown = self.shown;
-        fill(&self.file, self.bytes, shown)?;
+        write_all(&self.file, self.bytes).map_err(|errno| failed("write", shown, errno))?;
         match (&write.before, write.mode) {
             (Some(before), _) => {
                 let metadata = CopiedMetadata::read(&before.snapshot.file, shown)?;
@@ -228,17 +229,4 @@ fn not_created(names: &SwapNames<'_>, errno: Errno) -> Error {
 /// the umask and the folder's ACL allow.
 fn first_mode(write: &FileWrite<'_>) -> Mode {
     Mode::from_raw_mode(if write.before.is_some() || write.mode.is_some() { 0o600 } else { 0o666 })
-}
-
-fn fill(file: &OwnedFd, bytes: &[u8], shown: &str) -> Result<(), Error> {
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let written =
-            retry_on_intr(|| rustix::io::write(file, rest)).map_err(|errno| failed("write", shown, errno))?;
-        rest = match rest.get(written..) {
-            Some(rest) if written > 0 => rest,
-            _ => return Err(failed("write", shown, Errno::IO)),
-        };
-    }
-    Ok(())
 }

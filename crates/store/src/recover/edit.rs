@@ -1,9 +1,10 @@
 //! Decides about one edit whose process ended before it was settled, under the locks of its files.
 
-use super::inspect::{self, InterruptedFile, RecoveredFile, WriteState};
+use super::inspect::{self, RecoveredFile, WriteState};
 use crate::files::Files;
 use crate::lock_key::LockKey;
 use crate::locks::{LockGuard, Locks};
+use crate::sql::UnsettledFile;
 use lockgate_text::Version;
 
 /// An edit that was begun and not settled, as the journal records it.
@@ -11,7 +12,7 @@ pub(super) struct InterruptedEdit<'a> {
     /// The number of the root of its files, as in [`FileLocation`](crate::FileLocation).
     pub root: usize,
     /// Its files, in the order of the writes passed to [`Journal::begin`](crate::Journal::begin).
-    pub files: &'a [InterruptedFile<'a>],
+    pub files: &'a [UnsettledFile],
     /// Returns a text that the journal kept, by its version.
     pub text: &'a dyn Fn(Version) -> Option<Vec<u8>>,
     /// True if it is still neither settled nor forgotten; called once the locks are held.

@@ -3,10 +3,11 @@
 //! Invariant: nothing is changed here.
 
 use crate::disk::folder::{Folder, Identity};
-use crate::disk::inode::{Inode, Inodes};
+use crate::disk::inode::Inode;
 use crate::lock_key::LockKey;
 use crate::paths::root::Root;
 use crate::snapshot::{self, FileSnapshot};
+use crate::sql::UnsettledFile;
 use crate::system_error;
 use lockgate_error::{Code, Error};
 use lockgate_text::Version;
@@ -14,23 +15,6 @@ use rustix::io::Errno;
 
 /// The largest file that an edit can have produced, in bytes.
 const LARGEST: u64 = 1 << 30;
-
-/// One file of an edit that was begun and not settled, as the journal records it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct InterruptedFile<'a> {
-    /// Its path, as spelled in [`FileLocation::in_root`](crate::FileLocation::in_root).
-    pub path: &'a str,
-    /// The name of its staged copy, in the same folder.
-    pub staged: &'a str,
-    /// The version before; absent if there was no file.
-    pub before: Option<Version>,
-    /// The version after; absent if the file was to be removed.
-    pub after: Option<Version>,
-    /// The number of folders to create for it.
-    pub folders: usize,
-    /// The inodes of its staged copy and of the file before; absent if the journal does not have them.
-    pub inodes: Option<Inodes>,
-}
 
 /// The state of one write of the edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +51,7 @@ pub(super) enum PathContent {
 
 /// One file of the edit, and the content found under its two names.
 pub(super) struct RecoveredFile<'a> {
-    pub file: &'a InterruptedFile<'a>,
+    pub file: &'a UnsettledFile,
     /// Returns a text that the journal stores.
     pub text: &'a dyn Fn(Version) -> Option<Vec<u8>>,
     pub root: &'a Root,
@@ -87,7 +71,7 @@ pub(super) fn split(path: &str) -> (&str, &str) {
 
 /// Returns the keys that a process may lock for this write; the key depends on the folders that existed then, and on those
 /// that exist now.
-pub(super) fn keys(root: &Root, file: &InterruptedFile<'_>) -> Vec<LockKey> {
+pub(super) fn keys(root: &Root, file: &UnsettledFile) -> Vec<LockKey> {
     let folder_ends = file.path.rmatch_indices('/').map(|(end, _)| end).chain([0]);
     let key = |end: usize| {
         let (folder, rest) = file.path.split_at_checked(end)?;
@@ -108,23 +92,23 @@ impl<'a> RecoveredFile<'a> {
     /// Reads the content under both names.
     pub fn examine(
         root: &'a Root,
-        file: &'a InterruptedFile<'a>,
+        file: &'a UnsettledFile,
         text: &'a dyn Fn(Version) -> Option<Vec<u8>>,
     ) -> Result<RecoveredFile<'a>, Error> {
-        let (path, name) = split(file.path);
+        let (path, name) = split(&file.path);
         let folder = match root.folder(path) {
             Ok(folder) => Some(folder),
             Err(error) => match system_error::errno_of(&error) {
                 Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => None,
-                _ => return Err(system_error::failed_io("opening the folder", file.path, &error)),
+                _ => return Err(system_error::failed_io("opening the folder", &file.path, &error)),
             },
         };
         let read = |name| {
             folder
                 .as_ref()
-                .map_or(Ok(PathContent::Absent), |folder| PathContent::read(folder, name, file.path))
+                .map_or(Ok(PathContent::Absent), |folder| PathContent::read(folder, name, &file.path))
         };
-        let (now, staged) = (read(name)?, read(file.staged)?);
+        let (now, staged) = (read(name)?, read(&file.staged)?);
         Ok(RecoveredFile { file, text, root, folder, name, now, staged })
     }
 

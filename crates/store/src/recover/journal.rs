@@ -3,13 +3,12 @@
 //! Invariant: an edit is settled or forgotten only while the locks of all its files are held.
 
 use super::edit::{InterruptedEdit, RecoveryAction};
-use super::inspect::InterruptedFile;
 use super::sweep::JournalNames;
 use crate::files::Files;
 use crate::journal::{Journal, NO_COPY, RootJournal};
 use crate::lock_key::LockKey;
 use crate::locks::Locks;
-use crate::sql::{Database, DatabaseError, UnsettledEdit, UnsettledFile};
+use crate::sql::{Database, DatabaseError, UnsettledEdit};
 use lockgate_text::Version;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -43,6 +42,14 @@ impl Journal {
             recover_root(journal, &RecoveryContext { root, files, locks, held }, &mut recovery);
         }
         recovery
+    }
+
+    /// True if an edit was begun and not settled: it is in progress, or must be recovered. A journal that cannot be read
+    /// counts as one without.
+    pub fn has_unsettled_edits(&self) -> bool {
+        let has_some =
+            |journal: &RootJournal| journal.query(|database| Ok(!database.unsettled()?.is_empty()));
+        self.root_journals().iter().any(|journal| has_some(journal).unwrap_or(false))
     }
 }
 
@@ -88,10 +95,9 @@ fn recover_and_record(
         recovery.notes.extend(failed.map(|error| not_recorded(database, edit.number, &error)));
         return;
     }
-    let interrupted: Vec<InterruptedFile<'_>> = edit.files.iter().map(interrupted_file).collect();
     let interrupted_edit = InterruptedEdit {
         root,
-        files: &interrupted,
+        files: &edit.files,
         text: &|version| database.text(&version.hex()).ok().flatten(),
         // If this cannot be determined, the edit is left alone.
         is_open: &|| database.is_unsettled(edit.number).unwrap_or(false),
@@ -108,11 +114,6 @@ fn recover_and_record(
         recovery.awaited.extend(recovered.keys);
     }
     drop(recovered.locks);
-}
-
-fn interrupted_file(file: &UnsettledFile) -> InterruptedFile<'_> {
-    let UnsettledFile { path, staged, before, after, folders, inodes } = file;
-    InterruptedFile { path, staged, before: *before, after: *after, folders: *folders, inodes: *inodes }
 }
 
 fn not_recorded(database: &Database, number: u64, error: &DatabaseError) -> String {

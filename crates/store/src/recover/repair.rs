@@ -20,7 +20,7 @@ impl RecoveredFile<'_> {
             PathContent::Absent => None,
             _ if self.is_ours() => {
                 // If this fails, a later recovery finds the file again.
-                let _ = folder.unlink(self.file.staged);
+                let _ = folder.unlink(&self.file.staged);
                 None
             }
             _ => self.keep(),
@@ -89,7 +89,7 @@ impl RecoveredFile<'_> {
             self.clear()
         };
         if Some(*version) != self.file.after {
-            let path = self.file.path;
+            let path = &self.file.path;
             let message =
                 format!("{path} was created by an edit that was not completed, and has changed since");
             return Some(note.map_or(message.clone(), |note| format!("{message}; {note}")));
@@ -108,7 +108,7 @@ impl RecoveredFile<'_> {
         match (self.names(), &self.staged) {
             // Another edit may have created the other parts of a git folder since the file was removed.
             (Some(_), PathContent::Text(..))
-                if git_layout::completes(self.root, self.file.path).unwrap_or(true) =>
+                if git_layout::completes(self.root, &self.file.path).unwrap_or(true) =>
             {
                 let note = self.keep()?;
                 Some(format!("{note}: under its own name git could take its folder for a git folder"))
@@ -167,13 +167,13 @@ impl RecoveredFile<'_> {
     }
 
     fn names(&self) -> Option<SwapNames<'_>> {
-        let (target, staged, shown) = (self.name, self.file.staged, self.file.path);
+        let (target, staged, shown) = (self.name, &self.file.staged, &self.file.path);
         Some(SwapNames { folder: self.folder.as_ref()?, target, staged, shown, guards: Guards::ALL })
     }
 
     /// Removes the folders that were created for the file, if they are empty.
     fn remove_folders(&self) {
-        let mut path = split(self.file.path).0;
+        let mut path = split(&self.file.path).0;
         for _ in 0..self.file.folders {
             let (above, name) = split(path);
             // If inner folders are missing, outer ones may exist: they are created from the outermost on.

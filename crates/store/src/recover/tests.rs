@@ -1,12 +1,12 @@
 //! Half-done edits as a killed process leaves them, at each step, and what becomes of them.
 
 use super::edit::{InterruptedEdit, RecoveryAction};
-use super::inspect::InterruptedFile;
 use super::sweep::{self, JournalNames};
 use crate::Files;
 use crate::disk::inode::{Inode, Inodes};
 use crate::lock_key::LockKey;
 use crate::locks::Locks;
+use crate::sql::UnsettledFile;
 use lockgate_text::Version;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -30,15 +30,10 @@ fn version(text: &str) -> Version {
     Version::hash(text.as_bytes())
 }
 
-fn interrupted<'a>(
-    path: &'a str,
-    staged: &'a str,
-    before: Option<&str>,
-    after: Option<&str>,
-) -> InterruptedFile<'a> {
-    InterruptedFile {
-        path,
-        staged,
+fn interrupted(path: &str, staged: &str, before: Option<&str>, after: Option<&str>) -> UnsettledFile {
+    UnsettledFile {
+        path: path.to_owned(),
+        staged: staged.to_owned(),
         before: before.map(version),
         after: after.map(version),
         folders: 0,
@@ -83,24 +78,19 @@ impl Fixture {
     }
 
     /// The write as a journal has it that was told which files are whose: the staged copy is what begins as the new text.
-    fn recorded<'a>(
-        &self,
-        file: InterruptedFile<'a>,
-        before: Option<&str>,
-        after: Option<&str>,
-    ) -> InterruptedFile<'a> {
+    fn recorded(&self, file: UnsettledFile, before: Option<&str>, after: Option<&str>) -> UnsettledFile {
         let folder = file.path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
-        let names = [format!("{folder}{}", file.staged), file.path.to_owned()];
+        let names = [format!("{folder}{}", file.staged), file.path.clone()];
         let holds = |name: &String, is: &dyn Fn(&str) -> bool| {
             fs::read_to_string(self.at(name)).ok().filter(|text| is(text)).map(|_| self.inode(name))
         };
         let find = |is: &dyn Fn(&str) -> bool| names.iter().find_map(|name| holds(name, is));
         let copy = find(&|text| after.is_some_and(|after| after.starts_with(text)));
         let before = find(&|text| Some(text) == before).map(|inode| inode.number);
-        InterruptedFile { inodes: Some(Inodes { copy, before, in_place: false }), ..file }
+        UnsettledFile { inodes: Some(Inodes { copy, before, in_place: false }), ..file }
     }
 
-    fn recover(&self, files: &[InterruptedFile<'_>]) -> (RecoveryAction, Vec<String>) {
+    fn recover(&self, files: &[UnsettledFile]) -> (RecoveryAction, Vec<String>) {
         let text = |version: Version| self.texts.get(&version.hex()).cloned();
         let edit = InterruptedEdit { root: 0, files, text: &text, is_open: &|| true };
         let recovered = self.files.recover_edit(&self.locks, &edit, &[]);
@@ -174,7 +164,7 @@ fn a_new_and_a_removed_file_are_there_or_not() {
 fn an_edit_of_which_some_is_there_is_taken_back_whole() {
     let z = interrupted("z", OTHER, Some("1"), Some("2"));
     type Texts = &'static [(&'static str, &'static str)];
-    let table: &[(InterruptedFile<'_>, Texts, Texts)] = &[
+    let table: &[(UnsettledFile, Texts, Texts)] = &[
         (
             interrupted("a", STAGED, Some("old"), Some("new")),
             &[("a", "new"), (STAGED, "old")],
@@ -188,12 +178,12 @@ fn an_edit_of_which_some_is_there_is_taken_back_whole() {
         let fixture = Fixture::new(was).with_texts(&["old", "new", "1", "2"]);
         fs::write(fixture.at("z"), "1").unwrap();
         fs::write(fixture.at(OTHER), "2").unwrap();
-        assert_eq!(fixture.recover(&[*first, z]), (RecoveryAction::Forget, vec![]), "{was:?}");
+        assert_eq!(fixture.recover(&[first.clone(), z.clone()]), (RecoveryAction::Forget, vec![]), "{was:?}");
         assert_eq!(fixture.now(), pairs(is), "{was:?}");
         // The control: where the last one is there as well, all of it is.
         let fixture = Fixture::new(was).with_texts(&["old", "new", "1", "2"]);
         fs::write(fixture.at("z"), "2").unwrap();
-        assert_eq!(fixture.recover(&[*first, z]).0, RecoveryAction::Settle, "{was:?}");
+        assert_eq!(fixture.recover(&[first.clone(), z.clone()]).0, RecoveryAction::Settle, "{was:?}");
         assert_eq!(fs::read_to_string(fixture.at("z")).unwrap(), "2");
     }
     let fixture = Fixture::new(&[("a", "theirs"), (STAGED, "old"), ("z", "1")]).with_texts(&["old", "new"]);
@@ -282,7 +272,7 @@ fn a_part_of_an_edit_that_somebody_saved_is_theirs_unless_the_file_may_have_been
         let fixture = Fixture::new(&[("a", theirs), (STAGED, new)]).with_texts(&[old, new]);
         let inodes =
             Inodes { copy: Some(fixture.inode(STAGED)), before: Some(fixture.inode("a").number), in_place };
-        let file = InterruptedFile { inodes: Some(inodes), ..interrupted("a", STAGED, Some(old), Some(new)) };
+        let file = UnsettledFile { inodes: Some(inodes), ..interrupted("a", STAGED, Some(old), Some(new)) };
         assert_eq!(fixture.recover(&[file]).0, RecoveryAction::Forget);
         assert_eq!(
             fixture.now(),
@@ -296,17 +286,17 @@ fn a_part_of_an_edit_that_somebody_saved_is_theirs_unless_the_file_may_have_been
 fn folders_that_were_made_go_with_what_was_not_completed() {
     let staged = "d/e/.a.0000000000000001.lockgate";
     let fixture = Fixture::new(&[(staged, "new")]);
-    let file = InterruptedFile { folders: 2, ..interrupted("d/e/a", STAGED, None, Some("new")) };
-    assert_eq!(fixture.recover(&[file]), (RecoveryAction::Forget, vec![]));
+    let file = UnsettledFile { folders: 2, ..interrupted("d/e/a", STAGED, None, Some("new")) };
+    assert_eq!(fixture.recover(std::slice::from_ref(&file)), (RecoveryAction::Forget, vec![]));
     assert!(!fixture.at("d").exists());
     let fixture = Fixture::new(&[(staged, "new"), ("d/theirs", "")]);
-    let _ = fixture.recover(&[file]);
+    let _ = fixture.recover(std::slice::from_ref(&file));
     assert!(fixture.at("d/theirs").exists() && !fixture.at("d/e").exists());
     // Only the outermost was made.
     let fixture = Fixture::new(&[]);
     std::fs::create_dir(fixture.at("d")).unwrap();
     assert_eq!(
-        fixture.recover(&[InterruptedFile { folders: 3, path: "d/e/f/a", ..file }]),
+        fixture.recover(&[UnsettledFile { folders: 3, path: "d/e/f/a".to_owned(), ..file }]),
         (RecoveryAction::Forget, vec![])
     );
     assert!(!fixture.at("d").exists());
@@ -315,13 +305,13 @@ fn folders_that_were_made_go_with_what_was_not_completed() {
 #[test]
 fn what_somebody_is_still_at_or_has_settled_is_left_alone() {
     let fixture = Fixture::new(&[("d/a", "new"), ("d/.a.0000000000000001.lockgate", "old")]);
-    let file = InterruptedFile { folders: 1, ..interrupted("d/a", STAGED, Some("old"), Some("new")) };
+    let file = UnsettledFile { folders: 1, ..interrupted("d/a", STAGED, Some("old"), Some("new")) };
     // Its owner took the lock before the folder was there.
     let top = fixture.files.admit("x").unwrap().key();
     let early = LockKey::below(top.folder_identity(), "d/a");
     for key in [early, fixture.files.admit("d/a").unwrap().key()] {
         let guard = fixture.locks.try_hold(&[key]).unwrap();
-        assert_eq!(fixture.recover(&[file]).0, RecoveryAction::Wait);
+        assert_eq!(fixture.recover(std::slice::from_ref(&file)).0, RecoveryAction::Wait);
         drop(guard);
     }
     let is_locked = Cell::new(false);
@@ -329,7 +319,8 @@ fn what_somebody_is_still_at_or_has_settled_is_left_alone() {
         is_locked.set(fixture.locks.try_hold(&[fixture.files.admit("d/a").unwrap().key()]).is_none());
         false
     };
-    let settled_edit = InterruptedEdit { root: 0, files: &[file], text: &|_| None, is_open: &is_open };
+    let settled_edit =
+        InterruptedEdit { root: 0, files: std::slice::from_ref(&file), text: &|_| None, is_open: &is_open };
     assert_eq!(
         fixture.files.recover_edit(&fixture.locks, &settled_edit, &[]).action,
         RecoveryAction::Nothing
@@ -369,7 +360,7 @@ fn a_file_that_somebody_made_under_the_staged_name_is_kept_whatever_it_holds() {
             let file = interrupted("a", STAGED, Some("old"), Some("new"));
             let copy = Some(fixture.inode(if now == "new" { "a" } else { "elsewhere" }));
             let before = (now == "old").then(|| fixture.inode("a").number);
-            let file = InterruptedFile { inodes: Some(Inodes { copy, before, in_place: false }), ..file };
+            let file = UnsettledFile { inodes: Some(Inodes { copy, before, in_place: false }), ..file };
             fs::write(fixture.at(STAGED), text).unwrap();
             let (decision, notes) = fixture.recover(&[file]);
             let is = pairs(&[("a", now), (KEPT, text), ("elsewhere", "")]);
@@ -385,7 +376,7 @@ fn a_file_that_somebody_made_under_the_staged_name_is_kept_whatever_it_holds() {
             in_place: false,
         };
         assert_eq!(
-            fixture.recover(&[InterruptedFile { inodes: Some(inodes), ..file }]),
+            fixture.recover(&[UnsettledFile { inodes: Some(inodes), ..file }]),
             (RecoveryAction::Forget, vec![]),
             "{text:?}"
         );
@@ -401,7 +392,7 @@ fn a_staged_copy_that_somebody_wrote_into_is_kept() {
         before: Some(fixture.inode("a").number),
         in_place: false,
     };
-    let file = InterruptedFile { inodes: Some(inodes), ..interrupted("a", STAGED, Some("old"), Some("new")) };
+    let file = UnsettledFile { inodes: Some(inodes), ..interrupted("a", STAGED, Some("old"), Some("new")) };
     assert_eq!(
         (fixture.recover(&[file]).0, fixture.now()),
         (RecoveryAction::Forget, pairs(&[("a", "old"), (KEPT, "new, and more")]))
@@ -416,10 +407,9 @@ fn a_file_beside_one_that_was_made_or_removed_is_kept() {
             let fixture = Fixture::new(&[("a", "new"), ("z", if is_whole { "2" } else { "1" })])
                 .with_texts(&["1", "2", "new"]);
             let inodes = Inodes { copy: Some(fixture.inode("a")), before: None, in_place: false };
-            let file =
-                InterruptedFile { inodes: Some(inodes), ..interrupted("a", STAGED, None, Some("new")) };
+            let file = UnsettledFile { inodes: Some(inodes), ..interrupted("a", STAGED, None, Some("new")) };
             fs::write(fixture.at(STAGED), text).unwrap();
-            let (action, notes) = fixture.recover(&[file, z]);
+            let (action, notes) = fixture.recover(&[file, z.clone()]);
             let all: &[(&str, &str)] = if is_whole {
                 &[("a", "new"), (KEPT, text), ("z", "2")]
             } else {
@@ -432,7 +422,7 @@ fn a_file_beside_one_that_was_made_or_removed_is_kept() {
     let fixture = Fixture::new(&[]).with_texts(&["old"]);
     let file = interrupted("a", STAGED, Some("old"), None);
     let file =
-        InterruptedFile { inodes: Some(Inodes { copy: None, before: Some(1), in_place: false }), ..file };
+        UnsettledFile { inodes: Some(Inodes { copy: None, before: Some(1), in_place: false }), ..file };
     fs::write(fixture.at(STAGED), "").unwrap();
     let _ = fixture.recover(&[file]);
     assert_eq!(fixture.now(), pairs(&[(KEPT, "")]));

@@ -7,7 +7,7 @@ use super::app_owners::AppOwners;
 use crate::history::{EditFilter, EditId, EditMeta, Entry, RetentionLimits};
 use crate::outcome::{GuardLevel, PublishedBatch, PublishedFile, WriteOutcome};
 use crate::row_location::{RowKey, RowLocation, RowSnapshot, RowWrite};
-use crate::sql::rows::{EntityDatabase, RowRead, StoreListener};
+use crate::sql::rows::{EntityDatabase, EntityStoreError, RowRead, StoreListener};
 use crate::tenant::Tenant;
 use lockgate_error::{Code, Error};
 
@@ -61,8 +61,10 @@ impl EntityStore {
     }
 
     /// True if an entity of the same type, app and organisation exists at another path.
-    pub fn exists(&self, place: &RowLocation, path: &str) -> bool {
-        self.database.has_row(&self.tenant, RowKey { path, ..place.row_key() }).unwrap_or(false)
+    ///
+    /// Errors: `STORE_UNAVAILABLE`.
+    pub fn exists(&self, place: &RowLocation, path: &str) -> Result<bool, Error> {
+        Ok(self.database.has_row(&self.tenant, RowKey { path, ..place.row_key() })?)
     }
 
     /// Writes and journals all rows of one edit, or none, in one transaction.
@@ -90,11 +92,6 @@ impl EntityStore {
         }))
     }
 
-    /// Returns the last change of the row.
-    pub fn latest(&self, place: &RowLocation) -> Result<Option<Entry>, Error> {
-        self.newest(place, EditFilter::Settled)
-    }
-
     /// Returns the text of a version of this row, by the whole version or a prefix of at least 12 hex
     /// digits.
     pub fn text(&self, place: &RowLocation, version: &str) -> Result<Option<Vec<u8>>, Error> {
@@ -103,41 +100,29 @@ impl EntityStore {
 
     /// Returns the entry with this id if everything it changed is in scope.
     pub fn entry(&self, id: EditId) -> Result<Option<Entry>, Error> {
-        if !self.database.may_have_content() {
-            return Ok(None);
-        }
-        Ok(self.database.entry(&self.tenant, id)?)
+        self.when_used(|database| database.entry(&self.tenant, id))
     }
 
     /// Returns the newest undo or redo of the edit with this id.
     pub fn last_reversal(&self, id: EditId) -> Result<Option<Entry>, Error> {
-        if !self.database.may_have_content() {
-            return Ok(None);
-        }
-        Ok(self.database.last_reversal(&self.tenant, id)?)
+        self.when_used(|database| database.last_reversal(&self.tenant, id))
     }
 
     /// Returns the last entries in scope, newest first; those of one row, or all.
-    ///
-    /// A database that was never used has none.
     pub fn entries(&self, of: Option<&RowLocation>, most: usize) -> Result<Vec<Entry>, Error> {
-        if !self.database.may_have_content() {
-            return Ok(Vec::new());
-        }
-        Ok(self.database.entries(&self.tenant, of.map(RowLocation::row_key), most)?)
+        self.when_used(|database| database.entries(&self.tenant, of.map(RowLocation::row_key), most))
     }
 
-    /// Returns the newest edit of a row that is not undone.
-    pub fn to_undo(&self, place: &RowLocation) -> Result<Option<Entry>, Error> {
-        self.newest(place, EditFilter::ToUndo)
+    /// Runs a query of the history; one of a database that was never used finds nothing.
+    fn when_used<T: Default>(
+        &self,
+        query: impl FnOnce(&EntityDatabase) -> Result<T, EntityStoreError>,
+    ) -> Result<T, Error> {
+        if self.database.may_have_content() { Ok(query(&self.database)?) } else { Ok(T::default()) }
     }
 
-    /// Returns the most recently undone edit of a row, if it is still undone.
-    pub fn to_redo(&self, place: &RowLocation) -> Result<Option<Entry>, Error> {
-        self.newest(place, EditFilter::ToRedo)
-    }
-
-    fn newest(&self, place: &RowLocation, filter: EditFilter) -> Result<Option<Entry>, Error> {
+    /// Returns the first edit of a row that passes the filter.
+    pub fn newest(&self, filter: EditFilter, place: &RowLocation) -> Result<Option<Entry>, Error> {
         Ok(self.database.newest(&self.tenant, place.row_key(), filter)?)
     }
 

@@ -7,7 +7,7 @@ mod starts;
 
 use super::{DefaultOwner, EntityStore};
 use crate::content::Content;
-use crate::history::{EditId, EditMeta, Entry, EntryKind, JournalRecord};
+use crate::history::{EditFilter, EditId, EditMeta, Entry, EntryKind, JournalRecord};
 use crate::outcome::WriteOutcome;
 use crate::row_location::{RowLocation, RowSnapshot, RowWrite};
 use crate::sql::rows::{Added, EntityDatabase};
@@ -159,20 +159,20 @@ fn a_row_is_made_replaced_removed_and_made_again() {
     let fixture = Fixture::new();
     let rows = fixture.rows("");
     let place = rows.at(&fixture.module("a.py"));
-    assert!(rows.read(&place, 9).unwrap().is_none() && !rows.exists(&place, place.path()));
+    assert!(rows.read(&place, 9).unwrap().is_none() && !rows.exists(&place, place.path()).unwrap());
     let mut edits = Vec::new();
     for text in ["one\n", "two\n", "", "two\n"] {
         edits.push(rows.write(&place, text));
         assert_eq!(rows.text_of(&place).as_deref(), Some(text));
     }
-    assert!(rows.exists(&place, place.path()) && !rows.exists(&place, "no such"));
+    assert!(rows.exists(&place, place.path()).unwrap() && !rows.exists(&place, "no such").unwrap());
     edits.push(edit(rows.write_all(&[(&place, None)], EntryKind::Edit).unwrap()));
-    assert!(rows.text_of(&place).is_none() && !rows.exists(&place, place.path()));
+    assert!(rows.text_of(&place).is_none() && !rows.exists(&place, place.path()).unwrap());
     edits.push(rows.write(&place, "three\n"));
     let entries = rows.entries(Some(&place), 99).unwrap();
     assert_eq!(entries.iter().rev().map(|entry| entry.id).collect::<Vec<_>>(), edits);
     assert!(entries.is_sorted_by(|newer, older| newer.at > older.at));
-    assert_eq!(rows.latest(&place).unwrap().unwrap(), entries[0]);
+    assert_eq!(rows.newest(EditFilter::Settled, &place).unwrap().unwrap(), entries[0]);
     let [changed] = entries[1].changes.as_slice() else { panic!("{entries:?}") };
     assert_eq!((changed.before, changed.after), (Some(Version::hash(b"two\n")), None));
     assert_eq!((changed.entity.as_ref(), changed.path.as_str()), (Some(place.entity()), place.path()));

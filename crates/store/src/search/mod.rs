@@ -40,6 +40,7 @@ use super::paths::file_location::FileLocation;
 use first::FirstEntries;
 use lockgate_text::Hints;
 use reader::{FileContent, FileReader};
+use rustix::fs::Stat;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use walk::{File, FileWalk, Visitor};
@@ -134,9 +135,7 @@ impl Files {
         let files: Vec<(FileLocation, u64)> = first.into_first().map(|(_, file)| file).collect();
         FoundFiles { is_cut: count > files.len() || bounds.clock.is_stopped(), files, skipped }
     }
-}
 
-impl Files {
     /// Returns the files below some folders, in the order of their paths, each with its fingerprint. At most
     /// `bounds.most` are returned, the first that are found.
     pub fn survey(&self, below: &SearchRoots, hidden: Hidden, bounds: SearchLimits<'_>) -> FileList {
@@ -160,11 +159,7 @@ struct Surveyor<'a> {
 
 impl Visitor for Surveyor<'_> {
     fn take(&mut self, file: &File<'_>, skipped: &mut Skipped) {
-        let stat = match file.stat() {
-            Ok(Some(stat)) => stat,
-            Ok(None) => return,
-            Err(_) => return skipped.unreadable += 1,
-        };
+        let Some(stat) = stat(file, skipped) else { return };
         let result = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         self.is_cut |= result.is_err();
         if result.is_ok() {
@@ -240,6 +235,14 @@ impl FileSearcher<'_> {
     }
 }
 
+/// Returns the metadata of a file that may be read; counts one that the system did not let be read.
+fn stat(file: &File<'_>, skipped: &mut Skipped) -> Option<Stat> {
+    file.stat().unwrap_or_else(|_| {
+        skipped.unreadable += 1;
+        None
+    })
+}
+
 /// Lists the files of one thread.
 struct Lister {
     first: FirstEntries<(FileLocation, u64)>,
@@ -248,11 +251,7 @@ struct Lister {
 
 impl Visitor for Lister {
     fn take(&mut self, file: &File<'_>, skipped: &mut Skipped) {
-        let stat = match file.stat() {
-            Ok(Some(stat)) => stat,
-            Ok(None) => return,
-            Err(_) => return skipped.unreadable += 1,
-        };
+        let Some(stat) = stat(file, skipped) else { return };
         self.count += 1;
         let key = (file.dir_state.root, file.dir_state.join(file.name));
         self.first.put(key, 1, || Some((file.place()?, u64::try_from(stat.st_size).unwrap_or(0))));

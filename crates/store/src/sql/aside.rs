@@ -2,11 +2,11 @@
 //!
 //! Invariant: no part of it is deleted, and no new database is created while its name is taken.
 
+use super::columns::since_1970;
 use super::connection::io_error;
 use super::error::DatabaseError;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The suffixes of SQLite's files. The database itself is last: while it exists, no process creates a
 /// new one.
@@ -29,7 +29,7 @@ pub fn set_aside(path: &Path, reason: &str) -> Result<String, DatabaseError> {
 }
 
 fn free_name(path: &Path) -> PathBuf {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let since = since_1970().as_secs();
     let path_at = |time: u64| with_suffix(path, &format!(".corrupt-{time}"));
     (since..).map(path_at).find(|name| name.symlink_metadata().is_err()).unwrap_or_else(|| path_at(since))
 }

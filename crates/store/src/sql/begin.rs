@@ -3,7 +3,7 @@
 //! Invariant: one transaction writes an edit, its changes and their texts. An edit number is never
 //! reused.
 
-use super::columns::{count, now};
+use super::columns::{count, kind_columns, now, to_kind};
 use super::database::Database;
 use super::error::DatabaseError;
 use super::journal_row::JournalRow;
@@ -19,23 +19,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 const LONG_TEXT_BYTES: usize = 64 << 10;
 
 impl Database {
-    /// Records an edit as begun and returns its number; `inodes` are those of its staged copies, in the order of
-    /// the rows, or empty if the copies do not exist yet.
-    pub fn begin_staged(
-        &self,
-        meta: &EditMeta,
-        rows: &[JournalRow<'_>],
-        inodes: &[Inodes],
-    ) -> Result<u64, DatabaseError> {
-        self.insert(meta, EntryState::Begun, rows, inodes)
-    }
-
-    /// Records an edit that is applied already, and returns its number.
-    pub fn insert_settled(&self, meta: &EditMeta, rows: &[JournalRow<'_>]) -> Result<u64, DatabaseError> {
-        self.insert(meta, EntryState::Settled, rows, &[])
-    }
-
-    fn insert(
+    /// Records an edit and returns its number; `inodes` are those of its staged copies, in the order of the rows, or empty
+    /// if the copies do not exist yet.
+    pub fn insert(
         &self,
         meta: &EditMeta,
         state: EntryState,
@@ -95,10 +81,10 @@ impl Database {
                 .query_row([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
             transaction.prepare_cached("UPDATE edits SET settled = 1 WHERE number = ?")?.execute([number])?;
             forget_copies(transaction, number)?;
-            let undone = match kind {
-                UNDO => Some(number),
-                REDO => None,
-                _ => return Ok(()),
+            let undone = match to_kind((kind, of), self.name()) {
+                EntryKind::Undo(_) => Some(number),
+                EntryKind::Redo(_) => None,
+                EntryKind::Edit => return Ok(()),
             };
             let mark_undone = "UPDATE edits SET undone = ? WHERE number = ?";
             transaction.prepare_cached(mark_undone)?.execute(params![undone, of]).map(drop)
@@ -141,25 +127,19 @@ fn text_bytes(rows: &[JournalRow<'_>]) -> usize {
     texts.flatten().map(|content| content.bytes.len()).sum()
 }
 
-const EDIT: i64 = 0;
-const UNDO: i64 = 1;
-const REDO: i64 = 2;
-
 /// The state in which an edit is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum EntryState {
+pub(crate) enum EntryState {
+    /// It is about to be applied.
     Begun,
+    /// It is applied already.
     Settled,
 }
 
 fn insert_edit(transaction: &Transaction<'_>, meta: &EditMeta, state: EntryState) -> rusqlite::Result<i64> {
     let insert = "INSERT INTO edits(at, tool, author, request, kind, of, gates, settled)
         VALUES(?, ?, ?, ?, ?, ?, ?, ?)";
-    let (kind, of) = match meta.kind {
-        EntryKind::Edit => (EDIT, 0),
-        EntryKind::Undo(of) => (UNDO, of.number()),
-        EntryKind::Redo(of) => (REDO, of.number()),
-    };
+    let (kind, of) = kind_columns(meta.kind);
     let request: &[u8] = meta.request.bytes();
     transaction.prepare_cached(insert)?.insert(params![
         next_time(),
@@ -167,7 +147,7 @@ fn insert_edit(transaction: &Transaction<'_>, meta: &EditMeta, state: EntryState
         meta.author,
         request,
         kind,
-        of.cast_signed(),
+        of,
         meta.gates,
         state == EntryState::Settled
     ])
@@ -201,15 +181,6 @@ fn insert_change(
         in_place
     ])?;
     Ok(())
-}
-
-/// Decodes the kind of an edit.
-pub(super) fn kind(kind: i64, of: u64, database: &Database) -> EntryKind {
-    match kind {
-        UNDO => EntryKind::Undo(database.id(of)),
-        REDO => EntryKind::Redo(database.id(of)),
-        _ => EntryKind::Edit,
-    }
 }
 
 /// Returns the time of a new edit. It is later than that of any earlier edit of this process in any

@@ -1,20 +1,54 @@
-//! The values of columns: counts, times and versions, as SQLite stores them.
+//! The values of columns: counts, times, versions and kinds of edits, as both databases store them.
 
+use crate::history::{EditId, EntryKind};
 use lockgate_text::Version;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The minimum number of digits of a version prefix.
 const SHORTEST_VERSION: usize = 12;
 
+/// The values of the column `kind`.
+const EDIT: i64 = 0;
+const UNDO: i64 = 1;
+const REDO: i64 = 2;
+
 /// Converts a count to the databases' integer type.
-pub(super) fn count(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
+pub(super) fn count(count: impl TryInto<i64>) -> i64 {
+    count.try_into().unwrap_or(i64::MAX)
 }
 
-/// Returns the current time as it is stored: milliseconds since 1970.
+/// Converts a stored count.
+pub(super) fn to_count(count: i64) -> usize {
+    usize::try_from(count).unwrap_or(0)
+}
+
+/// Returns the columns `kind` and `of` for the kind of an edit.
+pub(super) fn kind_columns(kind: EntryKind) -> (i64, i64) {
+    match kind {
+        EntryKind::Edit => (EDIT, 0),
+        EntryKind::Undo(of) => (UNDO, of.number().cast_signed()),
+        EntryKind::Redo(of) => (REDO, of.number().cast_signed()),
+    }
+}
+
+/// Converts the columns `kind` and `of` of an edit in the journal of this name.
+pub(super) fn to_kind((kind, of): (i64, i64), journal: u16) -> EntryKind {
+    let of = EditId::new(journal, of.cast_unsigned());
+    match kind {
+        UNDO => EntryKind::Undo(of),
+        REDO => EntryKind::Redo(of),
+        _ => EntryKind::Edit,
+    }
+}
+
+/// Returns the time since 1970.
+pub(super) fn since_1970() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// Returns the current time as a journal stores it: milliseconds since 1970.
 pub(super) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    count(since_1970().as_millis())
 }
 
 /// Converts a stored time, in milliseconds since 1970.

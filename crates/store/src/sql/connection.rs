@@ -4,6 +4,7 @@
 //! database busy retries soon and gives up after [`BUSY_TIMEOUT`].
 
 use super::error::DatabaseError;
+use crate::system_error::file_size_limit;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ffi};
 use std::io;
@@ -95,7 +96,7 @@ pub fn io_error(error: &io::Error) -> DatabaseError {
 
 /// Returns the error for a file that may have reached the file size limit of this process; `None` without a limit.
 fn above_file_size_limit(reason: &str) -> Option<DatabaseError> {
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current?;
+    let limit = file_size_limit()?;
     let reason = format!("{reason}; files of this process are limited to {limit} bytes (`ulimit -f`)");
     Some(DatabaseError::FileTooLarge(reason))
 }

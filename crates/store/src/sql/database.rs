@@ -12,7 +12,6 @@ use parking_lot::{Mutex, MutexGuard};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -197,5 +196,5 @@ fn newer(version: i64) -> String {
 }
 
 fn identity(path: &Path) -> io::Result<Identity> {
-    path.symlink_metadata().map(|found| Identity { device: found.dev(), inode: found.ino() })
+    path.symlink_metadata().map(|found| Identity::from_metadata(&found))
 }

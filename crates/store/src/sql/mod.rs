@@ -21,6 +21,7 @@ mod texts;
 mod tidy;
 mod unsettled;
 
+pub(super) use begin::EntryState;
 pub(super) use database::Database;
 pub(super) use error::DatabaseError;
 pub(super) use journal_row::JournalRow;

@@ -7,12 +7,11 @@ use super::aside::set_aside;
 use super::connection::io_error;
 use super::database::Database;
 use super::error::DatabaseError;
-use crate::state::doubt;
-use rustix::fs::{FlockOperation, flock};
+use crate::state::{doubt, open_or_create};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::ErrorKind;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -25,18 +24,18 @@ impl Database {
     /// Opens or creates the database in a root's state folder; also returns warnings for the user.
     pub fn open(folder: &Path) -> Result<(Database, Vec<String>), DatabaseError> {
         let path = folder.join(NAME);
-        let lock = open_private(&folder.join(LOCK)).map_err(|error| io_error(&error))?;
+        let lock = open_private(&folder.join(LOCK))?;
         lock_exclusively(&lock)?;
         let mut notes = Vec::new();
         if let Some(reason) = unusable_reason(&path)? {
             notes.push(set_aside(&path, &reason)?);
         }
-        open_private(&path).map_err(|error| io_error(&error))?;
+        open_private(&path)?;
         let database = match Database::connect(&path) {
             Err(DatabaseError::Corrupt(_)) => {
                 if let Some(reason) = find_corruption(&path)? {
                     notes.push(set_aside(&path, &reason)?);
-                    open_private(&path).map_err(|error| io_error(&error))?;
+                    open_private(&path)?;
                 }
                 Database::connect(&path)?
             }
@@ -50,7 +49,7 @@ impl Database {
     /// Sets this database aside if it is still the root's database and still corrupt. The next process
     /// creates a new one.
     pub fn set_aside_if_corrupt(&self, folder: &Path, reason: &str) -> Result<Option<String>, DatabaseError> {
-        let lock = open_private(&folder.join(LOCK)).map_err(|error| io_error(&error))?;
+        let lock = open_private(&folder.join(LOCK))?;
         lock_exclusively(&lock)?;
         let path = folder.join(NAME);
         if !self.is_current() || find_corruption(&path)?.is_none() {
@@ -90,11 +89,8 @@ fn lock_exclusively(lock: &File) -> Result<(), DatabaseError> {
 }
 
 /// Opens or creates a file that only this user can access.
-fn open_private(path: &Path) -> std::io::Result<File> {
-    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false).mode(0o600);
-    options.custom_flags(flags.bits().cast_signed()).open(path)
+fn open_private(path: &Path) -> Result<File, DatabaseError> {
+    open_or_create(path, OFlags::NOFOLLOW | OFlags::NONBLOCK).map_err(|error| io_error(&error))
 }
 
 /// Returns the reason why the file cannot be a database, if any.

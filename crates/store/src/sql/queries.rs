@@ -3,8 +3,7 @@
 //! Invariant: each edit is read by one statement, so its list of changes is complete and has no other
 //! edit's changes.
 
-use super::begin::kind;
-use super::columns::{count, time, to_version};
+use super::columns::{count, time, to_count, to_kind, to_version};
 use super::database::Database;
 use super::error::DatabaseError;
 use crate::history::{EditFilter, EditId, EditMeta, Entry, FileChange};
@@ -130,16 +129,14 @@ impl Database {
     }
 
     fn entry_of(&self, row: &rusqlite::Row<'_>, number: u64, changed: FileChange) -> rusqlite::Result<Entry> {
-        let at: i64 = row.get("at")?;
-        let of: i64 = row.get("of")?;
         Ok(Entry {
             id: self.id(number),
-            at: time(at),
+            at: time(row.get("at")?),
             meta: EditMeta {
                 tool: row.get("tool")?,
                 author: row.get("author")?,
                 request: Version::from_bytes(row.get("request")?),
-                kind: kind(row.get("kind")?, of.cast_unsigned(), self),
+                kind: to_kind((row.get("kind")?, row.get("of")?), self.name()),
                 gates: row.get("gates")?,
             },
             undone: row.get::<_, Option<i64>>("undone")?.is_some(),
@@ -173,16 +170,15 @@ fn first(entries: Vec<Entry>) -> Option<Entry> {
 }
 
 fn changed(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileChange> {
-    let count = |column| row.get::<_, i64>(column).map(|count| usize::try_from(count).unwrap_or(0));
     Ok(FileChange {
         entity: None,
         path: row.get("path")?,
         before: to_version(row.get("before")?),
         after: to_version(row.get("after")?),
-        added: count("added")?,
-        removed: count("removed")?,
+        added: to_count(row.get("added")?),
+        removed: to_count(row.get("removed")?),
         mode: row.get("mode")?,
-        folders: count("folders")?,
+        folders: to_count(row.get("folders")?),
         kept: row.get("kept")?,
     })
 }

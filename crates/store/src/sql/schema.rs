@@ -8,8 +8,8 @@
 //! Invariant: the application id identifies a database, and its lower half is the journal's name. The
 //! version says which tables the database has.
 
+use crate::staged_name::random_number;
 use rusqlite::Connection;
-use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// The version of the tables below.
 pub const VERSION: i64 = 1;
@@ -121,7 +121,7 @@ pub fn add_missing_tables(connection: &Connection) -> rusqlite::Result<()> {
 /// Creates the tables and names the journal. A new name keeps a journal from answering to the edit ids
 /// of the one that it replaces.
 pub fn create(connection: &Connection) -> rusqlite::Result<()> {
-    let name = RandomState::new().build_hasher().finish() & 0xffff;
+    let name = random_number() & 0xffff;
     let id = (APPLICATION << 16) | i64::try_from(name).unwrap_or(0);
     connection.execute_batch(&format!(
         "BEGIN IMMEDIATE; {TABLES} {INODES} {COPIES} PRAGMA application_id = {id}; PRAGMA user_version = {VERSION}; COMMIT;"

@@ -4,7 +4,7 @@
 mod broken;
 mod several;
 
-use super::{Database, DatabaseError, JournalRow};
+use super::{Database, DatabaseError, EntryState, JournalRow};
 use crate::content::Content;
 use crate::disk::inode::{Inode, Inodes};
 use crate::history::{EditFilter, EditMeta, EntryKind};
@@ -46,7 +46,7 @@ fn new_database() -> (TempDir, Database) {
 }
 
 fn begin(database: &Database, meta: &EditMeta, rows: &[JournalRow<'_>]) -> Result<u64, DatabaseError> {
-    database.begin_staged(meta, rows, &[])
+    database.insert(meta, EntryState::Begun, rows, &[])
 }
 
 fn edit(database: &Database, path: &str, before: &[u8], after: &[u8]) -> u64 {

@@ -5,7 +5,7 @@
 //! Invariant: an unsettled edit is never removed, nor a text that a remaining edit refers to or that
 //! such a text is packed against. The size limit never removes the newest edit, unless it is 0.
 
-use super::columns::now;
+use super::columns::{count, now};
 use super::connection;
 use super::connection::LOG_KEPT;
 use super::database::Database;
@@ -249,7 +249,7 @@ fn log_limit(bounds: RetentionLimits) -> u64 {
 
 /// The time before which edits are too old.
 fn oldest_time(bounds: RetentionLimits) -> i64 {
-    now().saturating_sub(i64::try_from(bounds.age.as_millis()).unwrap_or(i64::MAX))
+    now().saturating_sub(count(bounds.age.as_millis()))
 }
 
 fn one(reader: &Connection, sql: &str) -> rusqlite::Result<i64> {
@@ -294,13 +294,13 @@ fn texts_of_unsettled(reader: &Connection) -> rusqlite::Result<HashSet<i64>> {
 impl Database {
     /// Removes this many of the oldest edits, and their texts.
     pub fn forget_some(&self, most: usize) -> Result<(), DatabaseError> {
-        self.forget_oldest(super::columns::count(most), Removable::ALL)?;
+        self.forget_oldest(count(most), Removable::ALL)?;
         self.sweep()
     }
 
     /// Does the same, with other work between the selection of the unused texts and their removal.
     pub fn forget_some_during(&self, most: usize, work: impl FnOnce()) -> Result<(), DatabaseError> {
-        self.forget_oldest(super::columns::count(most), Removable::ALL)?;
+        self.forget_oldest(count(most), Removable::ALL)?;
         let unused = self.read(unused_texts)?;
         work();
         self.remove(&unused)

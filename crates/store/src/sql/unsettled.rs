@@ -3,7 +3,7 @@
 //! Invariant: an edit listed here may still be in progress in a live process; only the locks on its
 //! files tell.
 
-use super::columns::to_version;
+use super::columns::{to_count, to_version};
 use super::database::Database;
 use super::error::DatabaseError;
 use crate::disk::inode::{Inode, Inodes};
@@ -94,7 +94,7 @@ fn file(row: &rusqlite::Row<'_>) -> rusqlite::Result<UnsettledFile> {
         staged: row.get("staged")?,
         before: to_version(row.get("before")?),
         after: to_version(row.get("after")?),
-        folders: row.get::<_, i64>("folders").map(|count| usize::try_from(count).unwrap_or(0))?,
+        folders: to_count(row.get("folders")?),
         inodes: inodes(row)?,
     })
 }

@@ -11,7 +11,6 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions, TryLockError};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -21,7 +20,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::OFlags;
 
-use super::{PROOFS, StateFolder, guarded, make, no_follow, open_own, path_hash};
+use super::{NO_FOLLOW, PROOFS, StateFolder, check_guarded, make_named, open_or_create, open_own, path_hash};
+use crate::disk::folder::Identity;
+use crate::staged_name::random_number;
 use crate::system_error;
 use lockgate_error::{Code, Error};
 
@@ -117,12 +118,11 @@ impl StateFolder {
     pub fn cache(&self, root: &Path) -> Result<Cache, String> {
         let caches = self.caches.clone()?;
         let folder = caches.join(path_hash(root).hex());
-        make(&caches).map_err(|error| format!("{} cannot be created: {error}", caches.display()))?;
+        make_named(&caches)?;
         let lock = used(&folder, root)
             .map_err(|error| format!("{} cannot be locked: {error}", root_file(&folder).display()))?;
-        make(&folder).map_err(|error| format!("{} cannot be created: {error}", folder.display()))?;
-        let found = guarded(&folder).map_err(|reason| format!("{} {reason}", folder.display()))?;
-        if found { Ok(Cache { folder, _lock: lock }) } else { Err(format!("{} is gone", folder.display())) }
+        make_named(&folder)?;
+        check_guarded(&folder).map(|()| Cache { folder, _lock: lock })
     }
 
     /// The folder of all caches.
@@ -186,9 +186,7 @@ impl StateFolder {
         if caches.symlink_metadata().is_err() || (!now && is_fresh()) {
             return Ok(());
         }
-        let mut options = OpenOptions::new();
-        let file =
-            options.create(true).append(true).mode(0o600).custom_flags(no_follow()).open(&last_pass)?;
+        let file = open_or_create(&last_pass, NO_FOLLOW)?;
         // Marks the start, so that a process that ends early does not make every later process repeat the
         // pass and wait for it.
         file.set_modified(SystemTime::now())?;
@@ -349,7 +347,7 @@ fn cached(folder: &Path) -> Cached {
 }
 
 /// Adds up the files below a folder.
-fn measure(folder: &Path, deep: usize, part: &mut Part, linked: &mut HashSet<(u64, u64)>) {
+fn measure(folder: &Path, deep: usize, part: &mut Part, linked: &mut HashSet<Identity>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let Ok(found) = fs::symlink_metadata(entry.path()) else { continue };
         part.size += bytes(&found, linked);
@@ -363,8 +361,8 @@ fn measure(folder: &Path, deep: usize, part: &mut Part, linked: &mut HashSet<(u6
 }
 
 /// The bytes of a file on disk; a hard-linked file counts once.
-fn bytes(found: &Metadata, linked: &mut HashSet<(u64, u64)>) -> u64 {
-    let is_counted = found.nlink() > 1 && !found.is_dir() && !linked.insert((found.dev(), found.ino()));
+fn bytes(found: &Metadata, linked: &mut HashSet<Identity>) -> u64 {
+    let is_counted = found.nlink() > 1 && !found.is_dir() && !linked.insert(Identity::from_metadata(found));
     if is_counted { 0 } else { found.blocks() * 512 }
 }
 
@@ -421,18 +419,10 @@ fn try_take(folder: &Path) -> io::Result<Option<File>> {
 fn locked(folder: &Path, lock: impl Fn(&File) -> io::Result<()>) -> io::Result<File> {
     let path = root_file(folder);
     loop {
-        let mut options = OpenOptions::new();
-        let file = options
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .mode(0o600)
-            .custom_flags(no_follow())
-            .open(&path)?;
+        let file = open_or_create(&path, NO_FOLLOW)?;
         lock(&file)?;
-        let (own, current) = (file.metadata()?, fs::symlink_metadata(&path));
-        if current.is_ok_and(|current| (current.dev(), current.ino()) == (own.dev(), own.ino())) {
+        let (own, current) = (Identity::from_metadata(&file.metadata()?), fs::symlink_metadata(&path));
+        if current.is_ok_and(|current| Identity::from_metadata(&current) == own) {
             return Ok(file);
         }
     }
@@ -450,7 +440,7 @@ fn remove(folder: &Path) -> io::Result<()> {
 
 /// Renames a folder, in the same parent, to a name that no reader uses.
 fn set_aside(folder: &Path) -> io::Result<PathBuf> {
-    let name = format!("{REMOVED}{:016x}", RandomState::new().build_hasher().finish());
+    let name = format!("{REMOVED}{:016x}", random_number());
     let removed = folder.with_file_name(name);
     fs::rename(folder, &removed)?;
     Ok(removed)
@@ -493,6 +483,7 @@ fn make_writable(folder: &Path, deep: usize) {
 mod tests {
     use std::os::unix::fs::symlink;
 
+    use super::super::make;
     use super::*;
 
     const KIB: u64 = 1024;

@@ -3,7 +3,7 @@
 //! Invariant: a record is whole or absent, and only one process gets it.
 
 use std::fs::{DirEntry, File};
-use std::io::{ErrorKind, Write as _};
+use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -57,8 +57,8 @@ impl ToolCallRecords {
                     return Ok(false);
                 }
                 // Another process may renew the claim at this moment, so only who holds the folder removes one.
-                let folder = File::open(&folder).and_then(|folder| folder.lock().map(|()| folder));
-                let _held = folder.map_err(|error| format!("the claims cannot be locked: {error}"))?;
+                let held = lock(&folder);
+                let _held = held.map_err(|error| format!("the claims cannot be locked: {error}"))?;
                 match path.metadata() {
                     Ok(found) if is_expired(found.modified().ok()) => {
                         Ok(std::fs::remove_file(&path).is_ok() && create(&path).is_ok())
@@ -74,9 +74,8 @@ impl ToolCallRecords {
     /// Gives up the claim of a key, so that the next process can claim it.
     pub fn release(&self, key: &str) {
         let Ok(folder) = self.folder() else { return };
-        let held = File::open(&folder).and_then(|held| held.lock().map(|()| held));
-        if held.is_ok() {
-            // Otherwise the key stays claimed for an hour.
+        // Otherwise the key stays claimed for an hour.
+        if let Ok(_held) = lock(&folder) {
             drop(std::fs::remove_file(file(&folder, key, CLAIM)));
         }
     }
@@ -109,6 +108,11 @@ impl ToolCallRecords {
     fn folder(&self) -> Result<PathBuf, String> {
         self.state.own(CALLS)
     }
+}
+
+/// Waits for the lock of the folder.
+fn lock(folder: &Path) -> io::Result<File> {
+    File::open(folder).and_then(|folder| folder.lock().map(|()| folder))
 }
 
 /// Returns the path of a record; a key may be any text.

@@ -12,12 +12,12 @@ mod own;
 mod secret;
 mod sockets;
 
+use super::staged_name::random_number;
 use super::system_error;
 use lockgate_error::{Code, Error};
 use lockgate_text::Version;
 use rustix::fs::OFlags;
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -45,6 +45,8 @@ const ROOT_DIGITS: usize = 32;
 const LARGEST_RECORD: u64 = 1024 * 1024;
 /// The permission bits that let other users write.
 const OTHERS_WRITE: u32 = 0o022;
+/// The flags with which no link is followed, and no pipe or device blocks.
+const NO_FOLLOW: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
 /// lockgate's state and cache folders, or the reasons why they cannot be used.
 #[derive(Debug, Clone)]
@@ -143,7 +145,7 @@ impl StateFolder {
     ///
     /// Errors: the reason why there is none.
     pub fn journal(&self, root: &Path) -> Result<PathBuf, String> {
-        self.own(&path_hash(root).hex().chars().take(ROOT_DIGITS).collect::<String>())
+        self.own(&root_name(root))
     }
 
     /// The folder of the locks between processes, created if necessary.
@@ -164,14 +166,8 @@ impl StateFolder {
     fn own(&self, name: &str) -> Result<PathBuf, String> {
         let home = self.home.clone()?;
         let folder = home.join(name);
-        make(&folder).map_err(|error| format!("{} cannot be created: {error}", folder.display()))?;
-        for folder in [&home, &folder] {
-            let found = guarded(folder).map_err(|reason| format!("{} {reason}", folder.display()))?;
-            if !found {
-                return Err(format!("{} is gone", folder.display()));
-            }
-        }
-        Ok(folder)
+        make_named(&folder)?;
+        check_guarded(&home).and_then(|()| check_guarded(&folder)).map(|()| folder)
     }
 
     fn records(&self, folder: &str) -> Result<PathBuf, Error> {
@@ -216,6 +212,26 @@ fn path_hash(path: &Path) -> Version {
     Version::hash(path.as_os_str().as_bytes())
 }
 
+/// The name of a root in the names of its files and folders.
+fn root_name(root: &Path) -> String {
+    path_hash(root).hex().chars().take(ROOT_DIGITS).collect()
+}
+
+/// Does the same as [`make`]; the error names the folder.
+fn make_named(folder: &Path) -> Result<(), String> {
+    make(folder).map_err(|error| format!("{} cannot be created: {error}", folder.display()))
+}
+
+/// Fails for a folder that is gone, or that is not the user's alone.
+fn check_guarded(folder: &Path) -> Result<(), String> {
+    let shown = folder.display();
+    match guarded(folder) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(format!("{shown} is gone")),
+        Err(reason) => Err(format!("{shown} {reason}")),
+    }
+}
+
 /// Creates a folder, and those above it, for the user alone.
 pub(super) fn make(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
@@ -244,7 +260,14 @@ pub(super) fn doubt(found: &Metadata) -> Option<String> {
 
 /// A name that no other staged file has.
 fn staged_name() -> String {
-    format!(".{:016x}.new", RandomState::new().build_hasher().finish())
+    format!(".{:016x}.new", random_number())
+}
+
+/// Opens a file for reading and writing, or creates it for the user alone.
+pub(super) fn open_or_create(path: &Path, flags: OFlags) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    options.custom_flags(flags.bits().cast_signed()).open(path)
 }
 
 /// Creates a file for the user alone; it must not exist yet.
@@ -273,7 +296,7 @@ fn replace(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Resu
 
 /// Opens a file for reading; `None` if there is none. A link is not followed, and a pipe does not block.
 fn open_own(path: &Path) -> io::Result<Option<File>> {
-    match OpenOptions::new().read(true).custom_flags(no_follow()).open(path) {
+    match OpenOptions::new().read(true).custom_flags(NO_FOLLOW.bits().cast_signed()).open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         opened => opened.map(Some),
     }
@@ -293,10 +316,6 @@ fn read_own(path: &Path, most: u64) -> Result<Option<(Vec<u8>, Metadata)>, Strin
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {error}"))?;
     Ok(Some((bytes, found)))
-}
-
-fn no_follow() -> i32 {
-    (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed()
 }
 
 fn failed(call: &str, folder: &Path, error: &io::Error) -> Error {

@@ -10,7 +10,6 @@ use crate::disk::folder::Identity;
 use lockgate_error::{Code, Error};
 use std::env;
 use std::ffi::OsString;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -48,8 +47,8 @@ pub fn outside(folder: &Path, roots: &[PathBuf]) -> Result<PathBuf, String> {
     let resolved = settle(folder).map_err(|error| format!("{shown} cannot be inspected: {error}"))?;
     for root in roots {
         let root_identity =
-            identity(root).map_err(|error| format!("{} cannot be inspected: {error}", root.display()))?;
-        if resolved.ancestors().any(|above| identity(above).is_ok_and(|above| above == root_identity)) {
+            Identity::at(root).map_err(|error| format!("{} cannot be inspected: {error}", root.display()))?;
+        if resolved.ancestors().any(|above| Identity::at(above).is_ok_and(|above| above == root_identity)) {
             return Err(format!("{shown} is inside the root {}", root.display()));
         }
     }
@@ -77,14 +76,11 @@ fn settle(path: &Path) -> std::io::Result<PathBuf> {
     Ok(resolved)
 }
 
-fn identity(path: &Path) -> std::io::Result<Identity> {
-    path.metadata().map(|found| Identity { device: found.dev(), inode: found.ino() })
-}
-
 /// Fails for a root that lies in one of lockgate's own folders; `real` is free of links.
 pub(crate) fn refuse_inside(real: &Path) -> Result<(), Error> {
     let owned = |own: &&PathBuf| {
-        identity(own).is_ok_and(|own| real.ancestors().any(|above| identity(above).is_ok_and(|it| it == own)))
+        Identity::at(own)
+            .is_ok_and(|own| real.ancestors().any(|above| Identity::at(above).is_ok_and(|it| it == own)))
     };
     match folders().iter().find(owned) {
         None => Ok(()),
@@ -103,7 +99,7 @@ pub fn is_own_path(path: &Path) -> bool {
 
 /// The identities of lockgate's own folders that exist.
 pub(crate) fn own_folders() -> Vec<Identity> {
-    folders().iter().filter_map(|own| identity(own).ok()).collect()
+    folders().iter().filter_map(|own| Identity::at(own).ok()).collect()
 }
 
 /// The deepest existing folder on the way to each of lockgate's own folders, with the missing names below it.
@@ -115,7 +111,7 @@ pub(crate) fn own_locations() -> impl Iterator<Item = (Identity, String)> {
 fn deepest_existing(own: &Path) -> Option<(Identity, String)> {
     let position = |above: &Path| {
         let missing = own.strip_prefix(above).ok()?.to_str()?;
-        Some((identity(above).ok()?, missing.to_owned()))
+        Some((Identity::at(above).ok()?, missing.to_owned()))
     };
     own.ancestors().find_map(position)
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use rustix::net::sockopt::socket_peercred;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 
-use super::{ROOT_DIGITS, StateFolder, doubt, path_hash, staged_name};
+use super::{StateFolder, doubt, root_name, staged_name};
 
 /// The folder of the sockets, in the state folder.
 const SERVERS: &str = "servers";
@@ -61,7 +61,7 @@ impl StateFolder {
         remove_dead(&folder, &open);
         let staged = staged_name();
         let listener = UnixListener::bind(through(&open, &staged)).map_err(cannot)?;
-        let path = folder.join(format!("{}{}{ENDING}", start(root), staged.trim_end_matches(".new")));
+        let path = folder.join(format!("{}{}{ENDING}", root_name(root), staged.trim_end_matches(".new")));
         let shown = std::fs::set_permissions(folder.join(&staged), Permissions::from_mode(0o600))
             .and_then(|()| std::fs::rename(folder.join(&staged), &path));
         if let Err(error) = shown {
@@ -79,7 +79,7 @@ impl StateFolder {
             return None;
         }
         let open = File::open(&folder).ok()?;
-        let start = start(root);
+        let start = root_name(root);
         let mut found: Vec<(SystemTime, String)> = sockets(&folder)
             .filter(|(name, _)| name.starts_with(&start) && name.ends_with(ENDING))
             .map(|(name, modified)| (modified, name))
@@ -118,11 +118,6 @@ fn confinement(process: &str) -> Option<[u64; 3]> {
         values.next().map_or(Some(0), |value| value.trim().parse().ok())
     };
     Some([value("NoNewPrivs")?, value("Seccomp")?, value("Seccomp_filters")?])
-}
-
-/// The start of the names of a root's sockets.
-fn start(root: &Path) -> String {
-    path_hash(root).hex().chars().take(ROOT_DIGITS).collect()
 }
 
 fn through(folder: &File, name: &str) -> PathBuf {

@@ -6,7 +6,7 @@ use crate::disk::folder::Folder;
 use crate::system_error;
 use lockgate_error::{Code, Error};
 use lockgate_policy::is_id;
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::FileType;
 use rustix::io::Errno;
 use std::ffi::CStr;
 use std::fs::File;
@@ -36,10 +36,8 @@ impl ImportDir {
     ///
     /// Errors: any error of the operating system.
     pub fn open(path: &Path) -> Result<ImportDir, Error> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let opened = rustix::fs::open(path, flags, Mode::empty());
         let shown = path.display().to_string();
-        opened.map(|fd| ImportDir { top: Folder::new(fd) }).map_err(|errno| {
+        Folder::open_at(path).map(|top| ImportDir { top }).map_err(|errno| {
             let error = match errno {
                 Errno::NOENT => Error::new(Code::FileNotFound, format!("there is no folder {shown}")),
                 Errno::NOTDIR => Error::new(Code::NotAFile, format!("{shown} is not a folder")),
@@ -172,6 +170,7 @@ fn kind_of(folder: &Folder, kind: FileType, name: &CStr) -> FileType {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::Mode;
     use std::os::unix::ffi::OsStrExt;
 
     fn import_dir(files: &[(&str, &str)]) -> (tempfile::TempDir, ImportDir) {

@@ -34,15 +34,13 @@ impl ExportDir {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(&error)),
             Ok(()) | Err(_) => {}
         }
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let taken = |code, reason: &str| {
             Error::new(code, format!("{shown} {reason}")).hint("name a new folder or an empty one")
         };
-        let opened = rustix::fs::open(path, flags, Mode::empty()).map_err(|errno| match errno {
+        let top = Folder::open_at(path).map_err(|errno| match errno {
             Errno::NOTDIR => taken(Code::NotAFile, "is not a folder"),
             errno => system_error::failed("opening the folder", &shown, errno),
-        });
-        let top = Folder::new(opened?);
+        })?;
         let found = top.entries(&mut Vec::new(), |_, _, _| Err(Errno::NOTEMPTY));
         match found {
             Ok(()) => Ok(ExportDir { top, last: Vec::new() }),

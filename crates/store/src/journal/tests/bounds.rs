@@ -1,7 +1,7 @@
 //! The bounds of the journal: in bytes on the disk, and in time.
 
 use super::{ALL, Fixture, shared_text};
-use crate::history::{EditId, RetentionLimits};
+use crate::history::{EditFilter, EditId, RetentionLimits};
 use lockgate_text::Version;
 use proptest::prelude::*;
 use std::fs;
@@ -47,7 +47,7 @@ fn the_files_stay_within_the_bound_and_the_newest_edits_are_there() {
     fixture.journal.worker.wait();
     assert!(most <= bounds.size, "at some time there were {most} bytes");
     assert!(on_disk(&fixture.databases()[0]) <= bounds.size);
-    assert_eq!(fixture.journal.latest(&a).unwrap().map(|entry| entry.id), last);
+    assert_eq!(fixture.journal.newest(EditFilter::Settled, Some(&a)).unwrap().map(|entry| entry.id), last);
     let entries = fixture.journal.entries(Some(&a), edits).unwrap();
     assert!((1000..edits).contains(&entries.len()), "{} of {edits}", entries.len());
     for entry in entries.iter().step_by(50) {
@@ -140,14 +140,20 @@ fn what_is_too_old_is_forgotten_with_its_texts() {
     tidy(Duration::from_secs(60));
     assert!(fixture.text(&a, "1").is_some() && fixture.text(&a, "read").is_some(), "the control");
     // Other tests of this process may have made edits faster than one in a millisecond, which puts times ahead of the clock.
-    let ahead = fixture.journal.latest(&a).unwrap().unwrap().at.duration_since(SystemTime::now());
+    let ahead = fixture
+        .journal
+        .newest(EditFilter::Settled, Some(&a))
+        .unwrap()
+        .unwrap()
+        .at
+        .duration_since(SystemTime::now());
     std::thread::sleep(ahead.unwrap_or_default() + Duration::from_millis(20));
     tidy(Duration::ZERO);
-    assert_eq!(fixture.journal.latest(&a).unwrap(), None);
+    assert_eq!(fixture.journal.newest(EditFilter::Settled, Some(&a)).unwrap(), None);
     assert_eq!((fixture.text(&a, "1"), fixture.text(&a, "2"), fixture.text(&a, "read")), (None, None, None));
     assert!(fixture.text(&a, "left before").is_some(), "an edit under way is not forgotten");
     pending.settle().unwrap();
-    assert!(fixture.journal.latest(&a).unwrap().is_some());
+    assert!(fixture.journal.newest(EditFilter::Settled, Some(&a)).unwrap().is_some());
 }
 
 proptest! {

@@ -10,15 +10,13 @@
 
 use std::cell::OnceCell;
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
+use crate::disk::folder::{Identity, open_regular};
 use crate::paths::project::link_target;
 use crate::paths::root::Root;
 use crate::paths::spelling::folded_name;
@@ -140,11 +138,7 @@ fn look(folder: &Path, remaining: &mut usize) -> std::io::Result<Option<FolderCo
 
 /// Reads a `commondir` as git does: a path, relative to the file's folder, without trailing line ends.
 fn common(root: &Root, folder: &Path, path: &Path) -> Option<Common> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = File::from(openat(CWD, path, flags, Mode::empty()).ok()?);
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
+    let (file, _) = open_regular(path)?;
     let mut bytes = Vec::new();
     file.take(LONGEST).read_to_end(&mut bytes).ok()?;
     let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -156,8 +150,8 @@ fn common(root: &Root, folder: &Path, path: &Path) -> Option<Common> {
 
 /// Returns true if two paths lead to one folder, or would if it was created.
 fn is_same(one: &Path, other: &Path) -> bool {
-    match (one.metadata(), other.metadata()) {
-        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
+    match (Identity::at(one), Identity::at(other)) {
+        (Ok(one), Ok(other)) => one == other,
         // A missing folder in the path may be created later.
         (Err(_), _) | (_, Err(_)) => link_target(one).is_some_and(|one| Some(one) == link_target(other)),
     }

@@ -1,6 +1,5 @@
 //! Reads the settings of a git configuration that name files.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -10,9 +9,10 @@ use std::time::SystemTime;
 use lru::LruCache;
 use parking_lot::Mutex;
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, openat};
+use rustix::fs::Stat;
 
 use crate::disk::fingerprint::FileFingerprint;
+use crate::disk::folder::open_regular;
 use crate::paths::git_layout::runs_command;
 
 /// The largest configuration that is read, in bytes.
@@ -171,12 +171,7 @@ pub(super) fn read(path: &Path) -> Option<Vec<u8>> {
 
 /// Reads a file, and returns the fingerprint that proves that this content is current, if one does.
 fn read_since(path: &Path, began: SystemTime) -> Option<(Vec<u8>, Option<FileFingerprint>)> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = File::from(openat(CWD, path, flags, Mode::empty()).ok()?);
-    let stat = rustix::fs::fstat(&file).ok()?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return None;
-    }
+    let (file, stat) = open_regular(path)?;
     let fingerprint = FileFingerprint::from_stat(&stat).settled(began, &file);
     let mut text = Vec::new();
     file.take(LARGEST).read_to_end(&mut text).ok()?;

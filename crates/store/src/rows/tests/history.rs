@@ -10,8 +10,8 @@ fn an_edit_is_taken_back_and_made_again_once_each() {
     let fixture = Fixture::new();
     let rows = fixture.rows("o");
     let place = rows.at(&fixture.workflow("a", None));
-    let undoable = || rows.to_undo(&place).unwrap().map(|entry| entry.id);
-    let redoable = || rows.to_redo(&place).unwrap().map(|entry| entry.id);
+    let undoable = || rows.newest(EditFilter::ToUndo, &place).unwrap().map(|entry| entry.id);
+    let redoable = || rows.newest(EditFilter::ToRedo, &place).unwrap().map(|entry| entry.id);
     assert_eq!((undoable(), redoable()), (None, None));
     let (first, second) = (rows.write(&place, "1"), rows.write(&place, "2"));
     assert_eq!((undoable(), redoable()), (Some(second), None));
@@ -110,10 +110,13 @@ fn the_oldest_edits_are_forgotten_with_the_texts_that_nothing_needs() {
     assert!(rows.text(&place, &Version::hash(b"299").hex()).unwrap().is_some(), "the row holds it");
     assert!(rows.text(&removed, &Version::hash(b"gone").hex()).unwrap().is_none());
     assert_eq!(rows.text_of(&place).as_deref(), Some("299"));
-    assert!(other.latest(&other_place).unwrap().is_some(), "the past of others is theirs");
+    assert!(
+        other.newest(EditFilter::Settled, &other_place).unwrap().is_some(),
+        "the past of others is theirs"
+    );
     assert_eq!(rows.entries(Some(&place), 9).unwrap(), []);
     rows.write(&place, "next");
-    assert!(rows.to_undo(&place).unwrap().is_some());
+    assert!(rows.newest(EditFilter::ToUndo, &place).unwrap().is_some());
 }
 
 /// A text of 8192 characters that compresses to about half of that, different for each number.
@@ -137,18 +140,19 @@ fn texts_that_rows_hold_do_not_count_against_the_limit() {
         rows.write(other, &long_text(number));
     }
     let edits: Vec<EditId> = ["1", "2", "3"].iter().map(|text| rows.write(&place, text)).collect();
-    let count = || others.iter().filter(|other| rows.latest(other).unwrap().is_some()).count();
+    let count =
+        || others.iter().filter(|other| rows.newest(EditFilter::Settled, other).unwrap().is_some()).count();
     // The live texts have about 80 KB, and those that only edits hold a few bytes.
     tidy_to(&fixture, "o", 20_000);
     assert_eq!((rows.entries(Some(&place), 9).unwrap().len(), count()), (3, 20));
-    assert_eq!(rows.to_undo(&place).unwrap().map(|entry| entry.id), edits.last().copied());
+    assert_eq!(rows.newest(EditFilter::ToUndo, &place).unwrap().map(|entry| entry.id), edits.last().copied());
     // The control: texts that rows no longer hold count.
     for (number, other) in (100..).zip(&others) {
         rows.write(other, &long_text(number));
     }
     tidy_to(&fixture, "o", 20_000);
-    assert!(rows.latest(&place).unwrap().is_none(), "the oldest are removed first");
-    assert!(rows.latest(&others[19]).unwrap().is_some());
+    assert!(rows.newest(EditFilter::Settled, &place).unwrap().is_none(), "the oldest are removed first");
+    assert!(rows.newest(EditFilter::Settled, &others[19]).unwrap().is_some());
 }
 
 #[test]
@@ -171,7 +175,7 @@ fn as_many_of_the_newest_edits_stay_as_fit() {
     // One text is more than this.
     tidy_to(&fixture, "o", 1000);
     assert_eq!(left(), edits[119..], "the newest stays");
-    let newest = rows.to_undo(&place).unwrap().unwrap();
+    let newest = rows.newest(EditFilter::ToUndo, &place).unwrap().unwrap();
     assert!(rows.text(&place, &before(&newest)).unwrap().is_some());
     tidy_to(&fixture, "o", 0);
     assert_eq!(left(), []);
@@ -187,8 +191,8 @@ fn only_now_and_then_it_is_looked_whether_there_is_too_much() {
     rows.write(&place, "1");
     rows.due.store(false, Ordering::Relaxed);
     rows.tidy(limits).unwrap();
-    assert!(rows.latest(&place).unwrap().is_some());
+    assert!(rows.newest(EditFilter::Settled, &place).unwrap().is_some());
     rows.due.store(true, Ordering::Relaxed);
     rows.tidy(limits).unwrap();
-    assert!(rows.latest(&place).unwrap().is_none());
+    assert!(rows.newest(EditFilter::Settled, &place).unwrap().is_none());
 }

@@ -23,9 +23,9 @@ fn an_organisation_has_its_own_rows_and_global_ones() {
         for (number, place) in [&own, &theirs, &global].into_iter().enumerate() {
             let visible = visible[number];
             assert_eq!(rows.read(place, 99).unwrap().is_some(), visible);
-            assert_eq!(rows.exists(place, place.path()), visible);
-            assert_eq!(rows.latest(place).unwrap().is_some(), visible);
-            assert_eq!(rows.to_undo(place).unwrap().is_some(), visible);
+            assert_eq!(rows.exists(place, place.path()).unwrap(), visible);
+            assert_eq!(rows.newest(EditFilter::Settled, place).unwrap().is_some(), visible);
+            assert_eq!(rows.newest(EditFilter::ToUndo, place).unwrap().is_some(), visible);
             assert_eq!(rows.entry(edits[number]).unwrap().is_some(), visible);
             assert_eq!(rows.entries(Some(place), 9).unwrap().len(), usize::from(visible));
             let version = Version::hash(["own", "theirs", "global"][number].as_bytes()).hex();
@@ -133,7 +133,10 @@ fn an_apps_files_are_its_organisations() {
     let place = one.at(&file);
     assert_eq!((place.owner.clone(), place.entity()), (Some(fixture.name("one")), &file));
     one.write(&place, "text");
-    assert_eq!(one.latest(&place).unwrap().unwrap().changes[0].entity.as_ref(), Some(&file));
+    assert_eq!(
+        one.newest(EditFilter::Settled, &place).unwrap().unwrap().changes[0].entity.as_ref(),
+        Some(&file)
+    );
     for rows in [&other, &global_rows] {
         let messages = ["app", "no such"].map(|app| {
             let error = rows.refused(&fixture.app_file(app, "src/a.ts"));
@@ -175,7 +178,10 @@ fn an_edit_is_seen_where_all_that_it_changed_is_within_reach() {
         [&all, &one, &other, &global_rows].map(|rows| is_visible(rows, mixed)),
         [true, true, false, false]
     );
-    assert!(other.latest(&global).unwrap().is_none() && one.latest(&own).unwrap().unwrap().id == mixed);
+    assert!(
+        other.newest(EditFilter::Settled, &global).unwrap().is_none()
+            && one.newest(EditFilter::Settled, &own).unwrap().unwrap().id == mixed
+    );
     // A change remains visible.
     assert_eq!(other.text_of(&global).as_deref(), Some("text"));
 }

@@ -73,7 +73,7 @@ impl EntityDatabase {
             let app = UnboundStatement::new("INSERT INTO apps(id, organization, at) VALUES (").bind(id);
             let app = app.bind_next(organization).bind_next(now());
             let app = app.push(") ON CONFLICT DO NOTHING RETURNING 1");
-            let inserted = session.execute(&[app.unbound()])?;
+            let inserted = session.execute(&[app.without_scope()])?;
             is_new.store(inserted.iter().flatten().next().is_some(), Ordering::Relaxed);
             Ok(())
         })?;

@@ -9,7 +9,6 @@ use super::database::EntityDatabase;
 use super::dialect::SqlDialect;
 use super::statement::{OWNER_BY_NUMBER_E, OWNER_BY_NUMBER_E2, Statement, UnboundStatement};
 use super::value::Row;
-use super::write::{REDO, UNDO};
 use crate::history::{EditFilter, EditId, EditMeta, Entry, EntryKind, FileChange};
 use crate::row_location::RowKey;
 use crate::tenant::Tenant;
@@ -101,8 +100,8 @@ impl EntityDatabase {
         version: &str,
     ) -> Result<Option<Vec<u8>>, EntityStoreError> {
         let Some((lowest, highest)) = columns::version_range(version) else { return Ok(None) };
-        let texts = UnboundStatement::new("SELECT stamp, packed FROM texts").in_scope(tenant, "organization");
-        let texts = texts.row("", key).push(" AND stamp BETWEEN ").bind(lowest.as_slice());
+        let texts = UnboundStatement::new("SELECT stamp, packed FROM texts").of_row(tenant, key);
+        let texts = texts.push(" AND stamp BETWEEN ").bind(lowest.as_slice());
         let found = self.read(tenant, texts.push(" AND ").bind(highest.as_slice()).push(" LIMIT 2"))?;
         let [only] = found.as_slice() else { return Ok(None) };
         let (recorded, packed): (Option<Version>, &[u8]) = (only.get(0)?, only.get(1)?);
@@ -139,7 +138,6 @@ pub(super) fn of_row(
 }
 
 fn entry(row: &Row, id: EditId, changed: FileChange) -> Result<Entry, EntityStoreError> {
-    let of = EditId::new(id.journal(), row.get::<i64>(6)?.cast_unsigned());
     Ok(Entry {
         id,
         at: UNIX_EPOCH + Duration::from_micros(u64::try_from(row.get::<i64>(1)?).unwrap_or(0)),
@@ -147,11 +145,7 @@ fn entry(row: &Row, id: EditId, changed: FileChange) -> Result<Entry, EntityStor
             tool: row.get(2)?,
             author: row.get(3)?,
             request: row.get(4)?,
-            kind: match row.get::<i64>(5)? {
-                UNDO => EntryKind::Undo(of),
-                REDO => EntryKind::Redo(of),
-                _ => EntryKind::Edit,
-            },
+            kind: columns::to_kind((row.get(5)?, row.get(6)?), id.journal()),
             gates: row.get(7)?,
         },
         undone: row.get::<Option<i64>>(8)?.is_some(),
@@ -160,7 +154,6 @@ fn entry(row: &Row, id: EditId, changed: FileChange) -> Result<Entry, EntityStor
 }
 
 fn changed(row: &Row) -> Result<FileChange, EntityStoreError> {
-    let count = |column| row.get::<i64>(column).map(|count| usize::try_from(count).unwrap_or(0));
     let key = RowKey { kind: row.get(9)?, organization: row.get(10)?, app: row.get(11)?, path: row.get(12)? };
     let entity =
         key.entity().ok_or_else(|| EntityStoreError::Other("an entity has an unknown type".to_owned()))?;
@@ -169,10 +162,10 @@ fn changed(row: &Row) -> Result<FileChange, EntityStoreError> {
         entity: Some(entity),
         before: row.get(13)?,
         after: row.get(14)?,
-        added: count(15)?,
-        removed: count(16)?,
+        added: columns::to_count(row.get(15)?),
+        removed: columns::to_count(row.get(16)?),
         mode: None,
         folders: 0,
-        kept: row.get::<i64>(17)? != 0,
+        kept: row.get(17)?,
     })
 }

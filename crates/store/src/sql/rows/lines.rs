@@ -20,12 +20,11 @@ const MAX_NEW_SHARE: usize = 4;
 
 /// Returns the statements that update the index for one row's change in this edit.
 pub(super) fn index_changes(tenant: &Tenant, row: &PreparedRow<'_>, edit: i64, at: i64) -> Vec<Statement> {
-    let none =
-        || UnboundStatement::new("DELETE FROM lines").in_scope(tenant, "organization").row("", row.key);
+    let none = || UnboundStatement::new("DELETE FROM lines").of_row(tenant, row.key);
     let part = |text: &str| {
         let part =
             UnboundStatement::new("INSERT INTO lines(kind, organization, app, path, part, text) VALUES (");
-        part.key(row.key).bind_next(at).bind_next(text).push(")").unbound()
+        part.key(row.key).bind_next(at).bind_next(text).push(")").without_scope()
     };
     match (row.before, &row.after) {
         (None, None) => Vec::new(),

@@ -1,14 +1,13 @@
 //! Prepares a write before its transaction begins, so that no other write waits while texts are
 //! compressed and diffed.
 
-use super::super::columns::count;
+use super::super::columns::{count, since_1970};
 use super::super::pack;
 use super::EntityStoreError;
 use crate::content::Content;
 use crate::row_location::{RowKey, RowWrite};
 use lockgate_text::{Buffer, Hints, Version};
 use rustix::rand::{GetRandomFlags, getrandom};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A row to be written.
 #[derive(Debug)]
@@ -102,10 +101,9 @@ fn encode_text(bytes: &[u8]) -> (String, String, Option<Vec<u8>>) {
     }
 }
 
-/// Returns the current time as it is stored: microseconds since 1970.
+/// Returns the current time as this database stores it: microseconds since 1970.
 pub(super) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+    count(since_1970().as_micros())
 }
 
 /// Returns a random number for an edit; a sequence would reveal how many edits other tenants made.

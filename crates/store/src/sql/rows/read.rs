@@ -1,5 +1,6 @@
 //! Reads single rows and their owners.
 
+use super::super::columns::count;
 use super::database::EntityDatabase;
 use super::history::of_row;
 use super::statement::{Statement, UnboundStatement};
@@ -39,8 +40,7 @@ impl EntityDatabase {
 
     /// True if the tenant can access a row with this key.
     pub(crate) fn has_row(&self, tenant: &Tenant, key: RowKey<'_>) -> Result<bool, EntityStoreError> {
-        let row =
-            UnboundStatement::new("SELECT 1 FROM entities").in_scope(tenant, "organization").row("", key);
+        let row = UnboundStatement::new("SELECT 1 FROM entities").of_row(tenant, key);
         Ok(!self.read(tenant, row)?.is_empty())
     }
 
@@ -87,7 +87,7 @@ fn of_path(statement: Statement, kind: &str, path: &str) -> Statement {
 
 /// Selects the row with this key, with its text if that has at most `limit` bytes.
 fn row(tenant: &Tenant, key: RowKey<'_>, limit: u64) -> Statement {
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let limit = count(limit);
     let row = UnboundStatement::new("SELECT e.stamp, e.changed, e.size, CASE WHEN e.size <= ")
         .bind(limit)
         .push(" THEN c.text END, CASE WHEN e.size <= ")

@@ -89,12 +89,18 @@ impl UnboundStatement {
     /// Restricts the statement to a tenant's scope. `column` is the column that holds a row's owner.
     #[must_use]
     pub fn in_scope(self, tenant: &Tenant, column: &str) -> Statement {
-        self.push(" WHERE ").push_scope(tenant, column).unbound()
+        self.push(" WHERE ").push_scope(tenant, column).without_scope()
+    }
+
+    /// Restricts the statement to one row of a table, if that is in a tenant's scope.
+    #[must_use]
+    pub fn of_row(self, tenant: &Tenant, key: RowKey<'_>) -> Statement {
+        self.in_scope(tenant, "organization").row("", key)
     }
 
     /// A statement about the database itself, or about a new row.
     #[must_use]
-    pub fn unbound(self) -> Statement {
+    pub fn without_scope(self) -> Statement {
         let Statement { text, values, is_persistent, state: _ } = self;
         Statement { text, values, is_persistent, state: PhantomData }
     }

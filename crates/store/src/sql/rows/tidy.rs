@@ -5,6 +5,7 @@
 //!
 //! Invariant: a text is kept while a row holds it or a remaining edit refers to it.
 
+use super::super::columns::count;
 use super::EntityStoreError;
 use super::database::EntityDatabase;
 use super::prepare::now;
@@ -21,10 +22,10 @@ impl EntityDatabase {
     /// Removes the oldest edits until the rest are within these limits. The newest edit stays if its age is within the
     /// limit, whatever its size; with a size limit of 0, no edit stays.
     pub(crate) fn tidy(&self, tenant: &Tenant, bounds: RetentionLimits) -> Result<(), EntityStoreError> {
-        let age = i64::try_from(bounds.age.as_micros()).unwrap_or(i64::MAX);
+        let age = count(bounds.age.as_micros());
         let oldest = if bounds.size == 0 { i64::MAX } else { now().saturating_sub(age) };
         while self.forget_portion(tenant, oldest, PORTION)? {}
-        self.forget_down_to(tenant, i64::try_from(bounds.size).unwrap_or(i64::MAX))
+        self.forget_down_to(tenant, count(bounds.size))
     }
 
     /// Removes the oldest edits until the texts that only edits hold have at most `size` bytes, or one edit is left.

@@ -3,7 +3,7 @@
 //! Invariant: every changed row still had the text that was read, or nothing is changed. The edits of
 //! one row have ascending times, even if the servers' clocks disagree.
 
-use super::super::columns::count;
+use super::super::columns::{count, kind_columns};
 use super::super::pack;
 use super::connection::EntityTransaction;
 use super::database::EntityDatabase;
@@ -21,11 +21,6 @@ const SEVERAL: &str = "\u{1}";
 
 /// Makes a statement report the number of changed rows.
 const RETURNING: &str = " RETURNING 1";
-
-/// The kind of an edit, as stored in its row.
-pub(super) const EDIT: i64 = 0;
-pub(super) const UNDO: i64 = 1;
-pub(super) const REDO: i64 = 2;
 
 /// The complete data of one edit to be written.
 struct RowEdit<'a> {
@@ -98,9 +93,7 @@ impl RowEdit<'_> {
         // An earlier row with the key of a new one may have been removed.
         let new = self.rows.iter().filter(|row| row.before.is_none());
         let last = |row: &PreparedRow<'_>| {
-            let last =
-                UnboundStatement::new("SELECT max(at) FROM changes").in_scope(self.tenant, "organization");
-            last.row("", row.key)
+            UnboundStatement::new("SELECT max(at) FROM changes").of_row(self.tenant, row.key)
         };
         for last in session.execute(&new.map(last).collect::<Vec<_>>())?.iter().flatten() {
             at = at.max(last.get::<Option<i64>>(0)?.map_or(0, |last| last.saturating_add(1)));
@@ -111,7 +104,7 @@ impl RowEdit<'_> {
     /// Replaces the text that was read with the new one.
     fn swap(&self, row: &PreparedRow<'_>, at: i64) -> Option<Statement> {
         let as_read = |draft: UnboundStatement, version: Version| {
-            let bound = draft.in_scope(self.tenant, "organization").row("", row.key);
+            let bound = draft.of_row(self.tenant, row.key);
             bound.push(" AND stamp = ").bind(version.bytes().as_slice())
         };
         let swap = match (row.before, &row.after) {
@@ -131,7 +124,12 @@ impl RowEdit<'_> {
                 );
                 let entity = entity.key(row.key).bind_next(version.bytes().as_slice()).bind_next(*size);
                 let entity = entity.bind_next(encoding.as_str()).bind_next(self.meta.author.as_str());
-                entity.push(", 1").bind_next(at).bind_next(at).push(") ON CONFLICT DO NOTHING").unbound()
+                entity
+                    .push(", 1")
+                    .bind_next(at)
+                    .bind_next(at)
+                    .push(") ON CONFLICT DO NOTHING")
+                    .without_scope()
             }
             (Some(before), None) => as_read(UnboundStatement::new("DELETE FROM entities"), before.version),
             (None, None) => return None,
@@ -141,7 +139,7 @@ impl RowEdit<'_> {
 
     /// Updates the searchable text of the swapped row.
     fn update_text(&self, row: &PreparedRow<'_>) -> Option<Statement> {
-        let bound = |draft: UnboundStatement| draft.in_scope(self.tenant, "organization").row("", row.key);
+        let bound = |draft: UnboundStatement| draft.of_row(self.tenant, row.key);
         let show = match (row.before, &row.after) {
             (Some(_), Some(NewContent { text, raw, .. })) => {
                 let text = UnboundStatement::new("UPDATE contents SET text = ").bind(text.as_str());
@@ -152,7 +150,7 @@ impl RowEdit<'_> {
                     "INSERT INTO contents(kind, organization, app, path, text, raw) VALUES (",
                 )
                 .key(row.key);
-                row.bind_next(text.as_str()).bind_next(raw.as_deref()).push(")").unbound()
+                row.bind_next(text.as_str()).bind_next(raw.as_deref()).push(")").without_scope()
             }
             (Some(_), None) => bound(UnboundStatement::new("DELETE FROM contents")),
             (None, None) => return None,
@@ -162,8 +160,7 @@ impl RowEdit<'_> {
 
     /// Selects the kept text of a version.
     fn select_text(&self, key: RowKey<'_>, version: Version) -> Statement {
-        let text =
-            UnboundStatement::new("SELECT 1 FROM texts").in_scope(self.tenant, "organization").row("", key);
+        let text = UnboundStatement::new("SELECT 1 FROM texts").of_row(self.tenant, key);
         text.push(" AND stamp = ").bind(version.bytes().as_slice())
     }
 
@@ -177,24 +174,20 @@ impl RowEdit<'_> {
         // A concurrent cleanup sees that this text is needed.
         let text =
             text.push(") ON CONFLICT(kind, organization, app, path, stamp) DO UPDATE SET at = excluded.at");
-        text.unbound().push(RETURNING)
+        text.without_scope().push(RETURNING)
     }
 
     /// Returns the statement that inserts the journal entry.
     fn edit(&self, at: i64) -> Statement {
         let EditMeta { tool, author, request, gates, kind } = self.meta;
-        let (kind, of) = match kind {
-            EntryKind::Edit => (EDIT, 0),
-            EntryKind::Undo(of) => (UNDO, of.number().cast_signed()),
-            EntryKind::Redo(of) => (REDO, of.number().cast_signed()),
-        };
+        let (kind, of) = kind_columns(*kind);
         let edit = UnboundStatement::new(
             "INSERT INTO edits(id, organization, at, tool, author, request, kind, of, gates) VALUES (",
         );
         let edit = edit.bind(self.id).bind_next(self.organization()).bind_next(at).bind_next(tool.as_str());
         let edit = edit.bind_next(author.as_str()).bind_next(request.bytes().as_slice());
         let edit = edit.bind_next(kind).bind_next(of).bind_next(gates.as_str());
-        edit.push(")").unbound().push(RETURNING)
+        edit.push(")").without_scope().push(RETURNING)
     }
 
     /// Inserts the change of one row.
@@ -210,7 +203,7 @@ impl RowEdit<'_> {
         let change = change.bind_next(version(row.before.map(|before| before.version)));
         let change = change.bind_next(version(row.after.as_ref().map(|after| after.version)));
         let change = change.bind_next(row.added).bind_next(row.removed).bind_next(i64::from(row.keeps_texts));
-        change.push(")").unbound().push(RETURNING)
+        change.push(")").without_scope().push(RETURNING)
     }
 
     /// Marks the entry that this edit undoes or redoes; an entry is marked once.

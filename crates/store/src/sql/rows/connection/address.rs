@@ -7,13 +7,11 @@ use super::super::EntityStoreError;
 use super::super::dialect::SqlDialect;
 use super::ConnectOptions;
 use super::server::PostgresOptions;
-use crate::state::{StateFolder, doubt};
+use crate::state::{StateFolder, doubt, open_or_create};
 use lockgate_error::{Code, Error};
 use lockgate_text::Version;
 use rustix::fs::OFlags;
 use std::fmt;
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use url::Url;
 
@@ -141,9 +139,7 @@ fn invalid_url(reason: &str) -> Error {
 /// Creates a missing file, readable by this user only.
 fn create_file(path: &Path, extra_flags: OFlags) -> Result<(), EntityStoreError> {
     let flags = OFlags::NONBLOCK | extra_flags;
-    let mut open = OpenOptions::new();
-    open.read(true).write(true).create(true).truncate(false).mode(0o600);
-    let file = open.custom_flags(flags.bits().cast_signed()).open(path).map_err(|error| unusable(&error))?;
+    let file = open_or_create(path, flags).map_err(|error| unusable(&error))?;
     match file.metadata() {
         Ok(found) if found.is_file() => Ok(()),
         _ => Err(EntityStoreError::Unusable("its path is not a regular file".to_owned())),

@@ -17,7 +17,7 @@ use super::{SqlConnection, migrate};
 use crate::disk::folder::Identity;
 use crate::tenant::Tenant;
 use parking_lot::Mutex;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -55,7 +55,7 @@ impl Connected {
     ) -> Result<(Connected, T), EntityStoreError> {
         let options = address.options()?;
         // Before the file is opened: if it is replaced meanwhile, the next caller detects it.
-        let file = address.path()?.and_then(|path| Some((path.clone(), identity(&path)?)));
+        let file = address.path()?.and_then(|path| Some((path.clone(), Identity::at(&path).ok()?)));
         let (prepared, journal) = block(|| {
             // Not from the pool: its session settings may differ, and a failure may leave a lock on it.
             let mut connection = connect_with_retry(&options)?.connection;
@@ -70,7 +70,9 @@ impl Connected {
 
     /// True if the address still leads to this database; its file may have been removed or replaced.
     pub fn is_current(&self) -> bool {
-        self.file.as_ref().is_none_or(|(path, known)| identity(path) == Some(*known))
+        self.file
+            .as_ref()
+            .is_none_or(|(path, known)| Identity::at(path).is_ok_and(|current| current == *known))
     }
 
     pub fn journal(&self) -> u16 {
@@ -179,9 +181,4 @@ impl Connected {
         }
         None
     }
-}
-
-/// The identity of a file.
-fn identity(path: &Path) -> Option<Identity> {
-    rustix::fs::stat(path).ok().map(|stat| Identity::from_stat(&stat))
 }

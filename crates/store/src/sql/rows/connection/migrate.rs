@@ -3,6 +3,7 @@
 //! Invariant: one process at a time creates a version, in one transaction together with its record.
 //! After an interruption the next process creates it.
 
+use super::super::super::columns::count;
 use super::super::dialect::{IS_FOREIGN, SqlDialect};
 use super::super::error::unexpected;
 use super::super::statement::{Statement, UnboundStatement};
@@ -128,7 +129,7 @@ fn version(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Result<i6
             UnboundStatement::new("SELECT count(to_regclass(").bind(MIGRATIONS_TABLE).push("))")
         }
     };
-    if one(connection, table.unbound())?.get::<i64>(0)? == 0 {
+    if one(connection, table.without_scope())?.get::<i64>(0)? == 0 {
         return Ok(0);
     }
     let last = sql(&format!("SELECT coalesce(max(version), 0) FROM {MIGRATIONS_TABLE}"));
@@ -165,7 +166,7 @@ fn create_tables(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Res
     if dialect == SqlDialect::Postgres {
         one(
             connection,
-            UnboundStatement::new("SELECT pg_advisory_xact_lock(").bind(LOCK).push(")").unbound(),
+            UnboundStatement::new("SELECT pg_advisory_xact_lock(").bind(LOCK).push(")").without_scope(),
         )?;
     }
     connection.run(
@@ -202,8 +203,8 @@ fn create_tables(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Res
         let columns = "version, description, success, checksum, execution_time";
         let record = UnboundStatement::new(&format!("INSERT INTO {MIGRATIONS_TABLE}({columns}) VALUES ("));
         let record = record.bind(VERSION).push(", 'content', TRUE, ").bind(checksum.as_slice()).push(", ");
-        let took = i64::try_from(since.elapsed().as_nanos()).unwrap_or(i64::MAX);
-        connection.run(&[record.bind(took).push(")").unbound()], "")?;
+        let took = count(since.elapsed().as_nanos());
+        connection.run(&[record.bind(took).push(")").without_scope()], "")?;
     }
     connection.run(&[], "COMMIT").map(drop)
 }
@@ -224,7 +225,7 @@ fn create_search_index(
 }
 
 fn sql(text: &str) -> Statement {
-    UnboundStatement::new(text).unbound()
+    UnboundStatement::new(text).without_scope()
 }
 
 /// Returns the row that a statement always finds.

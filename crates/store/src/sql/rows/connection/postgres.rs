@@ -127,7 +127,7 @@ fn settings(tenant: &Tenant, mode: TransactionMode<'_>) -> Statement {
             .push(", true)"),
         TransactionMode::Write(edit) => scope.push(", pg_advisory_xact_lock(").bind(edit).push(")"),
     };
-    settings.unbound()
+    settings.without_scope()
 }
 
 /// A message to the server.

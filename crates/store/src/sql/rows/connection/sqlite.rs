@@ -110,7 +110,7 @@ mod tests {
             SqlValue::Bytes(vec![0, 0xff]),
         ];
         let select = |select: UnboundStatement, value: &SqlValue| select.push(", ").bind(value.clone());
-        let statement = values.iter().fold(UnboundStatement::new("SELECT 1"), select).unbound();
+        let statement = values.iter().fold(UnboundStatement::new("SELECT 1"), select).without_scope();
         let found = connection().run(&[statement], "").unwrap();
         assert_eq!(found[0][0].0[1..], values);
     }
@@ -120,7 +120,7 @@ mod tests {
         let mut connection = connection();
         connection.0.progress_handler(1, Some(|| true)).unwrap();
         let endless = "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n) SELECT max(n) FROM n";
-        let found = connection.run(&[UnboundStatement::new(endless).unbound()], "");
+        let found = connection.run(&[UnboundStatement::new(endless).without_scope()], "");
         assert_eq!(found.map(drop), Err(timed_out()));
     }
 }

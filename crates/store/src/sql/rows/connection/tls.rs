@@ -1,7 +1,7 @@
 //! TLS on the connection to a PostgreSQL server.
 
 use super::super::EntityStoreError;
-use super::super::error::lost;
+use super::super::error::{connection_lost, lost};
 use super::server::{PostgresOptions, TlsMode};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -10,9 +10,13 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_rustls::{TlsConnector, rustls};
+
+/// The reason for a text that cannot be read. The parser's own message may quote a line of a key.
+const NO_PEM: &str = "it is not valid PEM, or has nothing of this kind";
 
 /// The message that asks a server for TLS.
 const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
@@ -41,17 +45,19 @@ pub async fn secure(
                 "it does not support TLS, which its URL requires".to_owned(),
             ));
         }
-        _ => return Err(EntityStoreError::ConnectionLost("the connection was lost".to_owned())),
+        _ => return Err(connection_lost()),
     }
     let connector = TlsConnector::from(Arc::new(client_config(options)?));
-    let name = ServerName::try_from(options.host.clone()).map_err(|error| invalid(&error))?;
+    let no_name = |_| EntityStoreError::Unusable("the host in its URL is no name for TLS".to_owned());
+    let name = ServerName::try_from(options.host.clone()).map_err(no_name)?;
     Ok(Box::new(connector.connect(name, stream).await.map_err(lost)?))
 }
 
 fn client_config(options: &PostgresOptions) -> Result<ClientConfig, EntityStoreError> {
     let provider = Arc::new(ring::default_provider());
     let config = ClientConfig::builder_with_provider(Arc::clone(&provider));
-    let config = config.with_safe_default_protocol_versions().map_err(|error| invalid(&error))?;
+    let no_version = |error| EntityStoreError::Unusable(format!("TLS cannot be used: {error}"));
+    let config = config.with_safe_default_protocol_versions().map_err(no_version)?;
     let chain = match options.tls {
         TlsMode::VerifyCa | TlsMode::VerifyFull => {
             let roots = Arc::new(roots(options.root_certificates.as_deref())?);
@@ -67,10 +73,14 @@ fn client_config(options: &PostgresOptions) -> Result<ClientConfig, EntityStoreE
     match (&options.client_certificate, &options.client_key) {
         (None, None) => Ok(config.with_no_client_auth()),
         (Some(certificates), Some(key)) => {
-            let key = PrivateKeyDer::from_pem_slice(&pem(key)?).map_err(|error| invalid(&error))?;
-            config
-                .with_client_auth_cert(parse_certificates(certificates)?, key)
-                .map_err(|error| invalid(&error))
+            let certificates = parse_certificates("sslcert", certificates)?;
+            let key =
+                PrivateKeyDer::from_pem_slice(&pem("sslkey", key)?).map_err(|_| invalid("sslkey", NO_PEM))?;
+            config.with_client_auth_cert(certificates, key).map_err(|error| {
+                EntityStoreError::Unusable(format!(
+                    "the certificate and the key that `sslcert` and `sslkey` in its URL name cannot be used together: {error}"
+                ))
+            })
         }
         _ => Err(EntityStoreError::Unusable("its URL is invalid".to_owned())),
     }
@@ -81,8 +91,8 @@ fn roots(named: Option<&str>) -> Result<RootCertStore, EntityStoreError> {
     let mut store = RootCertStore::empty();
     match named {
         Some(named) => {
-            for certificate in parse_certificates(named)? {
-                store.add(certificate).map_err(|error| invalid(&error))?;
+            for certificate in parse_certificates("sslrootcert", named)? {
+                store.add(certificate).map_err(|error| invalid("sslrootcert", error))?;
             }
         }
         None => drop(store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs)),
@@ -90,23 +100,32 @@ fn roots(named: Option<&str>) -> Result<RootCertStore, EntityStoreError> {
     Ok(store)
 }
 
-fn parse_certificates(input: &str) -> Result<Vec<CertificateDer<'static>>, EntityStoreError> {
-    let pem = pem(input)?;
-    CertificateDer::pem_slice_iter(&pem).collect::<Result<_, _>>().map_err(|error| invalid(&error))
+/// Returns the certificates of a parameter, at least one.
+fn parse_certificates(
+    parameter: &str,
+    input: &str,
+) -> Result<Vec<CertificateDer<'static>>, EntityStoreError> {
+    let pem = pem(parameter, input)?;
+    match CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>() {
+        Ok(certificates) if !certificates.is_empty() => Ok(certificates),
+        _ => Err(invalid(parameter, NO_PEM)),
+    }
 }
 
 /// Returns the content of a file; a value that is PEM itself is taken as it is.
-fn pem(input: &str) -> Result<Cow<'_, [u8]>, EntityStoreError> {
+fn pem<'a>(parameter: &str, input: &'a str) -> Result<Cow<'a, [u8]>, EntityStoreError> {
     let trimmed = input.trim();
     if trimmed.starts_with("-----BEGIN") && trimmed.ends_with("-----") {
         return Ok(Cow::Borrowed(input.as_bytes()));
     }
-    std::fs::read(input).map(Cow::Owned).map_err(|error| invalid(&error))
+    std::fs::read(input).map(Cow::Owned).map_err(|error| invalid(parameter, error))
 }
 
-fn invalid(error: &dyn std::error::Error) -> EntityStoreError {
-    tracing::debug!("database of stored content: {error}");
-    EntityStoreError::Unusable("a certificate or key that its URL names cannot be used".to_owned())
+/// The error for the value of a parameter of the URL. The reason has nothing of a key.
+fn invalid(parameter: &str, reason: impl Display) -> EntityStoreError {
+    let message =
+        format!("the certificate or key that `{parameter}` in its URL names cannot be used: {reason}");
+    EntityStoreError::Unusable(message)
 }
 
 /// Checks a certificate as far as a mode demands it, and the server's signature in every mode.
@@ -158,5 +177,61 @@ impl ServerCertVerifier for Verifier {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A self-signed certificate of a key that no test needs.
+    const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----\n\
+        MIIBLjCB4aADAgECAhRGpnUnQfa/RBaZCRrqCawmr0/rPzAFBgMrZXAwDDEKMAgG\n\
+        A1UEAwwBYTAgFw0yNjExMjkxNTE5NDJaGA8yMTI2MTEwNTE1MTk0MlowDDEKMAgG\n\
+        A1UEAwwBYTAqMAUGAytlcAMhAG80tQMhQ1nsjhn2SGkoDOhMRo9NzVGkfATG1XKB\n\
+        uHz8o1MwUTAdBgNVHQ4EFgQUHzcxRAE9s2FP9Yaqag+/O7AZK0QwHwYDVR0jBBgw\n\
+        FoAUHzcxRAE9s2FP9Yaqag+/O7AZK0QwDwYDVR0TAQH/BAUwAwEB/zAFBgMrZXAD\n\
+        QQAYmTQEEJhEl95YzlkqXKqogl2Ar8Y4wvkU1UunJ+ShvK4C2rdZ13tYgfZIc7wZ\n\
+        AS6tj++32/6bnVmyLZMw038I\n\
+        -----END CERTIFICATE-----\n";
+    /// A key of another certificate.
+    const OTHER_KEY: &str = "-----BEGIN PRIVATE KEY-----\n\
+        MC4CAQAwBQYDK2VwBCIEIMhb0qgk5uLvHNtRjJj3MLDwub/D4eaRkQspQ6Z9Rpvj\n\
+        -----END PRIVATE KEY-----\n";
+
+    #[test]
+    fn a_certificate_that_cannot_be_used_is_named_with_the_reason() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name).display().to_string();
+        for (name, text) in [
+            ("broken", "-----BEGIN PRIVATE KEY-----MIIE"),
+            ("empty", ""),
+            ("certificate", CERTIFICATE),
+            ("key", OTHER_KEY),
+        ] {
+            std::fs::write(path(name), text).unwrap();
+        }
+        let folder = path("");
+        let client =
+            |certificate: &str, key: &str| format!("sslcert={}&sslkey={}", path(certificate), path(key));
+        let authority = |name: &str| format!("sslmode=verify-ca&sslrootcert={}", path(name));
+        for (parameters, named, reason) in [
+            (authority("none"), "`sslrootcert`", "No such file"),
+            (authority("empty"), "`sslrootcert`", "not valid PEM"),
+            (authority("key"), "`sslrootcert`", "not valid PEM"),
+            (client("none", "broken"), "`sslcert`", "No such file"),
+            (client("empty", "key"), "`sslcert`", "not valid PEM"),
+            (client("key", "key"), "`sslcert`", "not valid PEM"),
+            (client("certificate", ""), "`sslkey`", "Is a directory"),
+            (client("certificate", "broken"), "`sslkey`", "not valid PEM"),
+            (client("certificate", "key"), "`sslcert` and `sslkey`", "KeyMismatch"),
+        ] {
+            let options = PostgresOptions::parse(&format!("postgres://u@h/d?{parameters}")).unwrap();
+            let Err(EntityStoreError::Unusable(text)) = client_config(&options) else {
+                panic!("{parameters}")
+            };
+            assert!(text.contains(named) && text.contains(reason), "{text}");
+            assert!(!text.contains("MIIE") && !text.contains(&folder), "{text}");
+        }
     }
 }
