@@ -124,10 +124,10 @@ impl Fixture {
         let start = Instant::now();
         let context = self.runtime.block_on(self.workspace.read(request.clone(), Watch::idle())).unwrap();
         let took = start.elapsed();
-        let parts = context.references.len()
-            + context.uses.len()
-            + context.definitions.iter().chain(&context.found).map(Vec::len).sum::<usize>();
-        (took, parts + context.target.map_or(0, |target| target.outline.len()))
+        let symbols = context.definitions.iter().chain(&context.symbols).map(Vec::len).sum::<usize>();
+        let references = context.references.map_or(0, |references| references.len());
+        let outline = context.target.map_or(0, |target| target.outline.len());
+        (took, symbols + references + context.uses.len() + outline)
     }
 
     fn row(&self, name: &str, request: &ContextRequest, before: impl Fn(usize)) {

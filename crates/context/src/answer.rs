@@ -4,16 +4,17 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::budget::{self, ByteBudget};
+use super::budget::{ByteBudget, TOKEN};
 use super::index::Index;
 use super::indexed_symbol::IndexedSymbol;
 use super::outline::{FittedOutline, outline};
-use super::project::ProjectSummary;
 use super::query;
 use super::symbol::{self, SymbolUse};
 use super::tags::Tags;
 use super::versioned_text::VersionedText;
-use super::{CodeContext, CodeSymbol, Reference, TargetFile};
+use lockgate_protocol::{
+    ContextProject, ContextReference, ContextResponse, ContextSymbol, ContextTarget, json_size,
+};
 
 /// The maximum number of definitions shown for a name, and of names shown for a file.
 const MAX_DEFINITIONS: usize = 50;
@@ -22,6 +23,8 @@ const MAX_USES: usize = 60;
 const MAX_PLACES: usize = 8;
 /// The maximum number of definitions of a used name; names with more are not informative.
 const MAX_OF_ONE: usize = 3;
+/// The bytes of a path that does not fit even alone, without its mark.
+const CUT_PATH: usize = 81;
 
 /// A query for code context.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +57,7 @@ pub struct AnswerInput<'s> {
     /// The file whose outline is requested.
     pub target: Option<(&'s VersionedText, Option<&'s Tags>)>,
     /// The project summary; `None` if it is not requested.
-    pub project: Option<ProjectSummary>,
+    pub project: Option<ContextProject>,
     /// Notes for the caller on how the inputs were read.
     pub notes: Vec<String>,
 }
@@ -63,18 +66,19 @@ pub struct AnswerInput<'s> {
 pub type TextSource<'t> = dyn FnMut(&str) -> Option<Arc<VersionedText>> + 't;
 
 /// Answers a query from the index.
-pub fn answer(
-    index: &Index,
-    question: &ContextQuery<'_>,
+pub fn answer<'a>(
+    index: &'a Index,
+    question: &ContextQuery<'a>,
     input: AnswerInput<'_>,
     texts: &mut TextSource<'_>,
-) -> CodeContext {
+) -> ContextResponse {
     let mut parts = AnswerParts {
         index,
+        near: question.near,
         budget: ByteBudget::from_tokens(question.tokens),
-        context: CodeContext {
-            max_bytes: question.tokens.saturating_mul(budget::TOKEN),
-            ..CodeContext::default()
+        context: ContextResponse {
+            max_bytes: question.tokens.saturating_mul(TOKEN),
+            ..ContextResponse::default()
         },
         texts,
     };
@@ -107,8 +111,10 @@ fn numbered(code: &str, first: u32) -> String {
 
 struct AnswerParts<'a, 't> {
     index: &'a Index,
+    /// The file whose version is that of the target.
+    near: Option<&'a str>,
     budget: ByteBudget,
-    context: CodeContext,
+    context: ContextResponse,
     texts: &'a mut TextSource<'t>,
 }
 
@@ -116,9 +122,31 @@ impl<'a> AnswerParts<'a, '_> {
     /// Reserves the space for the fixed parts of the response.
     fn heading(&mut self, question: &ContextQuery<'_>, input: &AnswerInput<'_>) {
         let (Some(near_path), Some((page, _))) = (question.near, input.target) else { return };
-        let (path, version, lines) = (near_path.to_owned(), page.version(), page.lines());
-        self.context.truncated |= !self.budget.take(budget::target(&path));
-        self.context.target = Some(TargetFile { path, version, lines, outline: Vec::new() });
+        let (version, total_lines) = (page.version().to_string(), page.lines());
+        let mut target =
+            ContextTarget { path: near_path.to_owned(), version, total_lines, outline: Vec::new() };
+        if !self.budget.take(json_size(&target)) {
+            let least = ContextResponse {
+                target: Some(target.clone()),
+                definitions: question.symbol.map(|_| Vec::new()),
+                references: question.symbol.map(|_| Vec::new()),
+                symbols: question.query.map(|_| Vec::new()),
+                truncated: true,
+                ..ContextResponse::default()
+            };
+            match self.context.max_bytes.checked_sub(json_size(&least)) {
+                Some(rest) => self.budget.set_left(rest),
+                None => {
+                    self.context.truncated = true;
+                    while json_size(&target.path) > CUT_PATH {
+                        target.path.pop();
+                    }
+                    target.path.push('…');
+                    self.budget.take(json_size(&target));
+                }
+            }
+        }
+        self.context.target = Some(target);
     }
 
     fn outline(&mut self, input: &AnswerInput<'_>) {
@@ -188,7 +216,7 @@ impl<'a> AnswerParts<'a, '_> {
         if shown.len() < found.len() {
             self.note_omission(format!("{} of {} symbols are shown", shown.len(), found.len()));
         }
-        self.context.found = Some(shown);
+        self.context.symbols = Some(shown);
     }
 
     /// Adds symbols while there is space, each with its code.
@@ -197,14 +225,14 @@ impl<'a> AnswerParts<'a, '_> {
         found: &[IndexedSymbol<'a>],
         most: usize,
         bytes: usize,
-    ) -> (Vec<CodeSymbol>, Vec<String>) {
+    ) -> (Vec<ContextSymbol>, Vec<String>) {
         let (mut shown, mut codes) = (Vec::new(), Vec::new());
         let floor = self.budget.left().saturating_sub(bytes);
         for found in found.iter().take(most) {
             let Some(page) = self.page(found.path) else { continue };
             let place = found.definition.location;
             let symbol = page.symbol(found.path, found.file, found.definition, &self.index.names);
-            let cost = budget::symbol(&symbol) + self.version_cost(found.path);
+            let cost = json_size(&symbol) + 1 + self.version_cost(found.path);
             if self.budget.left() < floor + cost && !shown.is_empty() || !self.budget.take(cost) {
                 break;
             }
@@ -216,10 +244,10 @@ impl<'a> AnswerParts<'a, '_> {
     }
 
     /// Adds the code of at most `most` symbols that have none yet, if it fits into `bytes`.
-    fn codes(&mut self, shown: &mut [CodeSymbol], codes: &[String], most: usize, bytes: usize) {
+    fn codes(&mut self, shown: &mut [ContextSymbol], codes: &[String], most: usize, bytes: usize) {
         let mut remaining = bytes;
         for (symbol, code) in shown.iter_mut().zip(codes).take(most) {
-            let cost = budget::code(code);
+            let cost = json_size(code) + r#","code":"#.len();
             if symbol.code.is_none() && cost <= remaining && self.budget.take(cost) {
                 remaining -= cost;
                 symbol.code = Some(code.clone());
@@ -228,16 +256,17 @@ impl<'a> AnswerParts<'a, '_> {
     }
 
     fn references(&mut self, used: &[SymbolUse<'a>]) {
+        let mut shown = Vec::new();
         for (number, SymbolUse { path, file, line }) in used.iter().enumerate() {
             let Some(page) = self.page(path) else { continue };
             let within = file.around(*line, &self.index.names);
-            let reference = Reference {
-                file: (*path).to_owned(),
+            let reference = ContextReference {
+                path: (*path).to_owned(),
                 line: usize::try_from(*line).unwrap_or(usize::MAX),
                 text: page.line(*line),
                 within,
             };
-            if !self.budget.take(budget::reference(&reference) + self.version_cost(path)) {
+            if !self.budget.take(json_size(&reference) + 1 + self.version_cost(path)) {
                 let files: HashSet<&str> = used.iter().skip(number).map(|used| used.path).collect();
                 let remaining = used.len() - number;
                 self.note_omission(format!(
@@ -245,11 +274,12 @@ impl<'a> AnswerParts<'a, '_> {
                     used.len(),
                     files.len()
                 ));
-                return;
+                break;
             }
             self.add_version(path, &page);
-            self.context.references.push(reference);
+            shown.push(reference);
         }
+        self.context.references = Some(shown);
     }
 
     /// Adds the definitions of the names that a file uses, imported ones first.
@@ -258,15 +288,15 @@ impl<'a> AnswerParts<'a, '_> {
         (self.context.uses, _) = self.symbols(&found, MAX_USES, usize::MAX);
     }
 
-    fn project(&mut self, project: ProjectSummary) {
-        let ProjectSummary { files, folders, important } = project;
-        let mut shown = ProjectSummary { files, ..ProjectSummary::default() };
+    fn project(&mut self, project: ContextProject) {
+        let ContextProject { files, folders, important } = project;
+        let mut shown = ContextProject { files, ..ContextProject::default() };
         let all = (folders.len(), important.len());
         let share = self.budget.left() / 3;
         let mut remaining = share;
         for path in important {
             let Some(page) = self.page(&path) else { continue };
-            let cost = budget::path(&path) + self.version_cost(&path);
+            let cost = json_size(&path) + 1 + self.version_cost(&path);
             let Some(less) = remaining.checked_sub(cost) else { break };
             if !self.budget.take(cost) {
                 break;
@@ -275,8 +305,11 @@ impl<'a> AnswerParts<'a, '_> {
             self.add_version(&path, &page);
             shown.important.push(path);
         }
-        for folder in folders {
-            if !self.budget.take(budget::folder(&folder)) {
+        for mut folder in folders {
+            if folder.path.is_empty() {
+                folder.path.push('.');
+            }
+            if !self.budget.take(json_size(&folder) + 1) {
                 break;
             }
             shown.folders.push(folder);
@@ -293,16 +326,15 @@ impl<'a> AnswerParts<'a, '_> {
 
     /// Returns the size of a file's entry in the list of versions.
     fn version_cost(&self, path: &str) -> usize {
-        let target = self.context.target.as_ref().map(|target| target.path.as_str());
-        match Some(path) == target || self.context.versions.contains_key(path) {
+        match Some(path) == self.near || self.context.versions.contains_key(path) {
             true => 0,
-            false => budget::version(path),
+            false => json_size(&path) + r#":"0123456789ab","#.len(),
         }
     }
 
     fn add_version(&mut self, path: &str, page: &VersionedText) {
         if self.version_cost(path) > 0 {
-            self.context.versions.insert(path.to_owned(), page.version());
+            self.context.versions.insert(path.to_owned(), page.version().to_string());
         }
     }
 

@@ -1,14 +1,15 @@
 //! The outline of one file, reduced to the available space: first without docs, then without variables and
 //! fields, then without deeply nested symbols.
 
-use super::budget::{self, ByteBudget};
+use super::SymbolKind;
+use super::budget::ByteBudget;
 use super::tags::{Tag, Tags};
 use super::versioned_text::VersionedText;
-use super::{CodeSymbol, SymbolKind};
+use lockgate_protocol::{ContextSymbol, json_size};
 
 /// The part of an outline that fits.
 pub(super) struct FittedOutline {
-    pub(super) symbols: Vec<CodeSymbol>,
+    pub(super) symbols: Vec<ContextSymbol>,
     /// The number of all symbols.
     pub(super) total: usize,
     /// Set when docs are left out.
@@ -17,17 +18,17 @@ pub(super) struct FittedOutline {
 
 /// Returns the part of the outline that fits.
 pub(super) fn outline(page: &VersionedText, tags: &Tags, budget: &mut ByteBudget) -> FittedOutline {
-    let all: Vec<(usize, CodeSymbol)> = symbols(page, tags);
+    let all = symbols(page, tags);
     let total = all.len();
-    if budget.take(all.iter().map(|(_, symbol)| budget::symbol(symbol)).sum()) {
+    if budget.take(all.iter().map(|(_, symbol)| json_size(symbol) + 1).sum()) {
         let symbols = all.into_iter().map(|(_, symbol)| symbol).collect();
         return FittedOutline { symbols, total, omits_docs: false };
     }
     let omits_docs = all.iter().any(|(_, symbol)| symbol.doc.is_some());
-    let mut ranked: Vec<(usize, (usize, CodeSymbol))> = all.into_iter().enumerate().collect();
+    let mut ranked: Vec<(usize, (OutlineRank, ContextSymbol))> = all.into_iter().enumerate().collect();
     ranked.iter_mut().for_each(|(_, (_, symbol))| symbol.doc = None);
-    ranked.sort_by_key(|(_, (depth, symbol))| (is_minor(symbol.kind), *depth));
-    let fitting = ranked.iter().take_while(|(_, (_, symbol))| budget.take(budget::symbol(symbol))).count();
+    ranked.sort_by_key(|(_, (rank, _))| *rank);
+    let fitting = ranked.iter().take_while(|(_, (_, symbol))| budget.take(json_size(symbol) + 1)).count();
     ranked.truncate(fitting);
     ranked.sort_unstable_by_key(|(place, _)| *place);
     let symbols = ranked.into_iter().map(|(_, (_, symbol))| symbol).collect();
@@ -39,8 +40,11 @@ fn is_minor(kind: SymbolKind) -> bool {
     matches!(kind, SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field | SymbolKind::Variant)
 }
 
-/// Returns the symbols of a text, each with its depth.
-fn symbols(page: &VersionedText, tags: &Tags) -> Vec<(usize, CodeSymbol)> {
+/// What a shortened outline keeps first: the major symbols, the outer ones before the inner ones.
+type OutlineRank = (bool, usize);
+
+/// Returns the symbols of a text, each with its rank.
+fn symbols(page: &VersionedText, tags: &Tags) -> Vec<(OutlineRank, ContextSymbol)> {
     let mut paths: Vec<(usize, String)> = Vec::with_capacity(tags.definitions.len());
     let mut symbols = Vec::new();
     for Tag { part, kind, around, location: place, .. } in &tags.definitions {
@@ -49,7 +53,8 @@ fn symbols(page: &VersionedText, tags: &Tags) -> Vec<(usize, CodeSymbol)> {
             Some((depth, around)) => (depth + 1, format!("{around}.{part}")),
             None => (0, part.clone()),
         };
-        symbols.push((depth, page.describe("", path.clone(), *kind, *place, tags.language)));
+        let symbol = page.describe("", path.clone(), *kind, *place, tags.language);
+        symbols.push(((is_minor(*kind), depth), symbol));
         paths.push((depth, path));
     }
     symbols

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use lockgate_policy::language_of;
+use lockgate_protocol::{ContextFolder, ContextProject};
 
 /// Deeper folders are counted for the folders above them.
 const DEEPEST: usize = 4;
@@ -47,28 +48,6 @@ const IMPORTANT: [&str; 34] = [
     "CHANGELOG*",
 ];
 
-/// A summary of a project.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct ProjectSummary {
-    /// The number of files in all folders.
-    pub files: usize,
-    /// Its folders, those nearest to the root first.
-    pub folders: Vec<FolderSummary>,
-    /// Its key files, most informative first.
-    pub important: Vec<String>,
-}
-
-/// A folder of a project.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FolderSummary {
-    /// Its path; empty for the top of the first root.
-    pub path: String,
-    /// The number of files in it and its subfolders.
-    pub files: usize,
-    /// Its most common languages, each with its number of files.
-    pub languages: Vec<(String, usize)>,
-}
-
 #[derive(Default)]
 struct LanguageCount {
     files: usize,
@@ -77,7 +56,7 @@ struct LanguageCount {
 
 /// Summarizes the project with these files. Each path comes with the number of its bytes that name its
 /// root.
-pub fn project<'p>(paths: impl IntoIterator<Item = (usize, &'p str)>) -> ProjectSummary {
+pub fn project<'p>(paths: impl IntoIterator<Item = (usize, &'p str)>) -> ContextProject {
     let mut folders: BTreeMap<&str, LanguageCount> = BTreeMap::new();
     let mut important: Vec<(usize, usize, &str)> = Vec::new();
     let mut files = 0;
@@ -96,18 +75,18 @@ pub fn project<'p>(paths: impl IntoIterator<Item = (usize, &'p str)>) -> Project
         important.extend(rank.map(|rank| (depth(path.get(root..).unwrap_or_default()), rank, path)));
     }
     important.sort_unstable();
-    let mut folders: Vec<FolderSummary> =
+    let mut folders: Vec<ContextFolder> =
         folders.into_iter().map(|(path, count)| folder(path, count)).collect();
     folders.sort_by_key(|folder| (depth(&folder.path), std::cmp::Reverse(folder.files)));
     let important = important.into_iter().map(|(.., path)| path.to_owned()).collect();
-    ProjectSummary { files, folders, important }
+    ContextProject { files, folders, important }
 }
 
-fn folder(path: &str, count: LanguageCount) -> FolderSummary {
+fn folder(path: &str, count: LanguageCount) -> ContextFolder {
     let mut languages: Vec<(String, usize)> = count.languages.into_iter().collect();
     languages.sort_by_key(|(_, files)| std::cmp::Reverse(*files));
     languages.truncate(MAX_LANGUAGES);
-    FolderSummary { path: path.to_owned(), files: count.files, languages }
+    ContextFolder { path: path.to_owned(), files: count.files, languages }
 }
 
 /// Returns the folders above a file, from the top of its root down to the maximum depth.
@@ -155,7 +134,7 @@ mod tests {
             "src/b/requirements-dev.txt",
             "x/y/z/w/v/u.c",
         ];
-        let ProjectSummary { files, folders, important } = project(paths.map(|path| (0, path)));
+        let ContextProject { files, folders, important } = project(paths.map(|path| (0, path)));
         assert_eq!(files, 6);
         let counts: Vec<(&str, usize)> = folders.iter().map(|it| (it.path.as_str(), it.files)).collect();
         assert_eq!(

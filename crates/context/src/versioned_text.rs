@@ -1,9 +1,9 @@
 //! A text that a response quotes.
 
-use super::CodeSymbol;
 use super::doc;
 use super::index::{Definition, IndexedFile, NameTable};
 use super::tags::{LineStarts, SymbolLocation};
+use lockgate_protocol::ContextSymbol;
 use lockgate_text::SymbolKind;
 use lockgate_text::Version;
 
@@ -54,7 +54,7 @@ impl VersionedText {
         file: &IndexedFile,
         definition: &Definition,
         names: &NameTable,
-    ) -> CodeSymbol {
+    ) -> ContextSymbol {
         let name = file.path(definition, names);
         self.describe(path, name, definition.kind, definition.location, file.language)
     }
@@ -67,15 +67,15 @@ impl VersionedText {
         kind: SymbolKind,
         place: SymbolLocation,
         language: &str,
-    ) -> CodeSymbol {
+    ) -> ContextSymbol {
         let number = |line: u32| usize::try_from(line).unwrap_or(usize::MAX);
         let extent = self.rows.start(place.first).unwrap_or(0)..self.view.len();
         let head = number(place.head)..number(place.body);
-        CodeSymbol {
-            file: path.to_owned(),
+        ContextSymbol {
+            path: path.to_owned(),
             name,
-            kind,
-            start_line: number(place.first),
+            kind: kind.name().into(),
+            start_line: (place.first != place.line).then(|| number(place.first)),
             line: number(place.line),
             end_line: number(place.last),
             signature: doc::signature(&self.view, &head, kind),

@@ -79,4 +79,10 @@ impl RecordedFile {
             (Some(_), Some(_)) => "",
         }
     }
+
+    /// False if the numbers of added and removed lines are unknown, as for an edit of a host whose text before it was not
+    /// seen.
+    pub fn is_counted(&self) -> bool {
+        self.kept.is_none() || self.added + self.removed > 0
+    }
 }

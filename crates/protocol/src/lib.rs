@@ -33,12 +33,17 @@ pub use edit::{
 };
 pub use history::{EditRecord, HistoryResponse, RecordedFile};
 pub use read::{
-    ContextFolder, ContextReference, ContextResponse, ContextSymbol, FileMatches, LinesResponse,
-    ListResponse, ListRow, NumberedText, SearchResponse, SearchRow, TextResponse,
+    ContextFolder, ContextProject, ContextReference, ContextResponse, ContextSymbol, ContextTarget,
+    FileMatches, LinesResponse, ListResponse, ListRow, NumberedText, SearchResponse, SearchRow, TextResponse,
 };
 
 /// A name with a fixed set of values, such as an error code.
 pub type Name = Cow<'static, str>;
+
+/// Returns the bytes of the JSON form.
+pub fn json_size(value: &impl Serialize) -> usize {
+    serde_json::to_string(value).map_or(0, |json| json.len())
+}
 
 /// The response of a tool that edits, or the error that ended a call of any tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]

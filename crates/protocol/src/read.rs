@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
-use serde_json::{Map, Value};
 
 use super::{EntityKey, Name};
 
@@ -31,6 +30,9 @@ pub struct LinesResponse {
     /// True if requested lines are not shown; else absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truncated: Option<bool>,
+    /// The shown part, if the first line is cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
 }
 
 /// A whole text, or the part of it that fits into the answer.
@@ -161,18 +163,9 @@ pub struct ListRow {
 /// The symbols and files that a context query found. Parts that were not requested are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ContextResponse {
-    /// The path of the requested file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
-    /// The version of the requested file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
-    /// The number of lines in the requested file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total_lines: Option<usize>,
-    /// The symbols of the requested file, in its order.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub outline: Option<Vec<ContextSymbol>>,
+    /// The requested file and its outline.
+    #[serde(flatten)]
+    pub target: Option<ContextTarget>,
     /// The definitions of the requested symbol, most relevant first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub definitions: Option<Vec<ContextSymbol>>,
@@ -182,36 +175,46 @@ pub struct ContextResponse {
     /// The uses of the requested symbol, nearest first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub references: Option<Vec<ContextReference>>,
-    /// The definitions of the names that the requested file uses.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub uses: Option<Vec<ContextSymbol>>,
-    /// The number of files in the project.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub files: Option<usize>,
-    /// The folders of the project, those nearest to the root first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub folders: Option<Vec<ContextFolder>>,
-    /// The paths of the key files, most informative first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub important: Option<Vec<String>>,
-    /// The versions of the shown files, by path.
+    /// The definitions of the names that the requested file uses, nearest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub uses: Vec<ContextSymbol>,
+    /// The summary of the project.
+    #[serde(flatten)]
+    pub project: Option<ContextProject>,
+    /// The versions of the shown files except the requested one, by path.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<String, String>,
     /// Notes on what was left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notes: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// True if something was left out; else absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub truncated: Option<bool>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+    /// The maximum size of each form of the response, in bytes.
+    #[serde(skip)]
+    pub max_bytes: usize,
+}
+
+/// A file and its symbols.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ContextTarget {
+    /// The path of the file; cut if it does not fit.
+    pub path: String,
+    /// The version of its whole text.
+    pub version: String,
+    /// The number of lines in its text.
+    pub total_lines: usize,
+    /// Its symbols, in its order.
+    pub outline: Vec<ContextSymbol>,
 }
 
 /// A symbol and its definition.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ContextSymbol {
-    /// The path of its file; absent if the response states the file once for all symbols.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
-    /// The name with the names around it, as in `Class.method`.
+    /// The path of its file; empty if the response states the file once for all symbols.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub path: String,
+    /// The name with the names around it, as in `Class.method`; `within` accepts it.
     pub name: String,
     /// The kind of symbol, such as `function`.
     pub kind: Name,
@@ -246,6 +249,17 @@ pub struct ContextReference {
     pub within: Option<String>,
 }
 
+/// A summary of a project.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ContextProject {
+    /// The number of files in all folders.
+    pub files: usize,
+    /// Its folders, those nearest to the root first.
+    pub folders: Vec<ContextFolder>,
+    /// The paths of its key files, most informative first.
+    pub important: Vec<String>,
+}
+
 /// A folder of the project.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ContextFolder {
@@ -253,6 +267,11 @@ pub struct ContextFolder {
     pub path: String,
     /// The number of files in it and its subfolders.
     pub files: usize,
-    /// The number of files of each language, most common first.
-    pub languages: Map<String, Value>,
+    /// The most common languages, each with its number of files.
+    #[serde(serialize_with = "as_map")]
+    pub languages: Vec<(String, usize)>,
+}
+
+fn as_map<S: Serializer>(pairs: &[(String, usize)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
 }

@@ -1,7 +1,7 @@
 //! Tests of the content and the order of a response within its size limit.
 
-use super::super::CodeContext;
 use super::{ContextQuery, NOTHING, World, at, used};
+use lockgate_protocol::{ContextResponse, json_size};
 
 fn project() -> World {
     World::new(&[
@@ -48,14 +48,14 @@ fn a_symbol_with_more_words_of_the_query_precedes_the_exact_name_of_one() {
         ("b/other.py", "def cached_entries_invalidated():\n    pass\n"),
         ("c/far.py", "def caches_users():\n    pass\n"),
     ]);
-    let find = |query: &str| at(&world.ask(ContextQuery { query: Some(query), ..NOTHING }).found.unwrap());
+    let find = |query: &str| at(&world.ask(ContextQuery { query: Some(query), ..NOTHING }).symbols.unwrap());
     let both = find("invalidate cache entries");
     assert_eq!(both[0], "b/other.py:1 cached_entries_invalidated", "{both:?}");
     assert!(both[1..3].iter().all(|found| found.starts_with("a/cache.py:")), "{both:?}");
     // With as many words, the exact name comes first.
     assert_eq!(find("cache")[0], "a/cache.py:1 cache");
     let near = ContextQuery { query: Some("invalidate cache entries"), near: Some("a/cache.py"), ..NOTHING };
-    assert_eq!(at(&world.ask(near).found.unwrap())[0], both[0], "nearness decides only between equals");
+    assert_eq!(at(&world.ask(near).symbols.unwrap())[0], both[0], "nearness decides only between equals");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_file_uses_only_names_that_its_language_can_use() {
 #[test]
 fn words_find_names_then_documentation() {
     let world = project();
-    let find = |query: &str| at(&world.ask(ContextQuery { query: Some(query), ..NOTHING }).found.unwrap());
+    let find = |query: &str| at(&world.ask(ContextQuery { query: Some(query), ..NOTHING }).symbols.unwrap());
     assert_eq!(find("rename a user")[0], "app/models.py:4 User.rename");
     assert_eq!(find("log in somebody")[0], "app/models.py:1 User");
     assert_eq!(find("test_user")[0], "tests/test_models.py:3 test_user");
@@ -149,7 +149,7 @@ fn words_find_names_then_documentation() {
 fn a_short_name_is_found_after_what_matches_a_word() {
     let text = "def f():\n    pass\n\ndef to():\n    pass\n\ndef parse():\n    \"\"\"Parses f.\"\"\"\n";
     let world = World::new(&[("a.py", text)]);
-    let find = |query: &str| at(&world.ask(ContextQuery { query: Some(query), ..NOTHING }).found.unwrap());
+    let find = |query: &str| at(&world.ask(ContextQuery { query: Some(query), ..NOTHING }).symbols.unwrap());
     assert_eq!(find("f"), ["a.py:1 f"]);
     assert_eq!(find("to"), ["a.py:4 to"]);
     assert_eq!(find("parse f to"), ["a.py:7 parse", "a.py:1 f", "a.py:4 to"]);
@@ -162,7 +162,7 @@ fn symbols_of_a_query_that_do_not_fit_are_counted() {
     let world = World::new(&[("a.py", &text)]);
     for tokens in [500, 100_000] {
         let answer = world.ask(ContextQuery { query: Some("cache"), tokens, ..NOTHING });
-        let shown = answer.found.unwrap().len();
+        let shown = answer.symbols.unwrap().len();
         assert!(shown > 5 && shown <= 500 && answer.truncated, "{shown}");
         assert_eq!(answer.notes, [format!("{shown} of 600 symbols are shown")]);
     }
@@ -172,14 +172,31 @@ fn symbols_of_a_query_that_do_not_fit_are_counted() {
 fn a_file_is_outlined_with_what_it_uses() {
     let answer = project().ask(ContextQuery { near: Some("app/views.py"), ..NOTHING });
     let target = answer.target.unwrap();
-    assert_eq!((target.path.as_str(), target.lines, target.outline.len()), ("app/views.py", 5, 1));
+    assert_eq!((target.path.as_str(), target.total_lines, target.outline.len()), ("app/views.py", 5, 1));
     assert_eq!(at(&answer.uses), ["app/models.py:1 User"]);
     assert_eq!(answer.versions.keys().collect::<Vec<_>>(), ["app/models.py"]);
 }
 
+#[test]
+fn a_path_is_cut_only_if_it_does_not_fit() {
+    for symbol in [None, Some("f")] {
+        // Without notes, the rest of the answer has 82 bytes, and the lists of a symbol have 33 more.
+        let longest = if symbol.is_some() { 285 } else { 318 };
+        for length in (20..400).chain([longest]) {
+            let path = format!("{}.py", "a".repeat(length - 3));
+            let world = World::new(&[(&path, "def f():\n    pass\n\n\ndef g():\n    pass\n")]);
+            let answer = world.ask(ContextQuery { symbol, near: Some(&path), tokens: 100, ..NOTHING });
+            let size = json_size(&answer);
+            assert!(size <= 400, "{length}: {size}");
+            let is_whole = answer.target.unwrap().path == path;
+            assert_eq!(is_whole, length <= longest, "{length}: {size}");
+        }
+    }
+}
+
 /// Returns the names of an outline in this many tokens, and the response, which says if some are
 /// missing.
-fn outlined(world: &World, tokens: usize) -> (Vec<String>, CodeContext) {
+fn outlined(world: &World, tokens: usize) -> (Vec<String>, ContextResponse) {
     let mut answer = world.ask(ContextQuery { near: Some("a.py"), tokens, ..NOTHING });
     let outline = std::mem::take(&mut answer.target.as_mut().unwrap().outline);
     (outline.into_iter().map(|symbol| symbol.name).collect(), answer)
@@ -231,7 +248,7 @@ fn references_that_do_not_fit_are_counted() {
     let text = format!("def f(): pass\n{}", "f()\n".repeat(500));
     let answer =
         World::new(&[("a.py", &text)]).ask(ContextQuery { symbol: Some("f"), tokens: 500, ..NOTHING });
-    let shown = answer.references.len();
+    let shown = answer.references.unwrap().len();
     assert!(shown > 5 && shown < 100 && answer.truncated);
     assert_eq!(answer.notes, [format!("{} of 500 references are not shown, in 1 files", 500 - shown)]);
 }

@@ -1,21 +1,22 @@
 //! Tests of the definitions of each language, and that their names are those of an outline.
 
-use super::super::{CodeContext, CodeSymbol, SymbolKind};
+use super::super::SymbolKind;
 use super::{NOTHING, World, tags};
 use crate::ContextQuery;
 use lockgate_policy::language_of;
+use lockgate_protocol::{ContextResponse, ContextSymbol};
 
-fn outline(path: &str, text: &str) -> Vec<CodeSymbol> {
+fn outline(path: &str, text: &str) -> Vec<ContextSymbol> {
     let world = World::new(&[(path, text)]);
-    let CodeContext { target, .. } = world.ask(ContextQuery { near: Some(path), ..NOTHING });
+    let ContextResponse { target, .. } = world.ask(ContextQuery { near: Some(path), ..NOTHING });
     target.unwrap().outline
 }
 
 /// Symbols as `name kind line-end: signature | doc`.
 fn described(path: &str, text: &str) -> Vec<String> {
-    let line = |it: CodeSymbol| {
+    let line = |it: ContextSymbol| {
         let doc = it.doc.map(|doc| format!(" | {doc}")).unwrap_or_default();
-        format!("{} {} {}-{}: {}{doc}", it.name, it.kind.name(), it.line, it.end_line, it.signature)
+        format!("{} {} {}-{}: {}{doc}", it.name, it.kind, it.line, it.end_line, it.signature)
     };
     outline(path, text).into_iter().map(line).collect()
 }
@@ -254,16 +255,18 @@ fn every_name_is_one_of_the_outline() {
             let spans = found.spans(&symbol.name);
             let has = |span: &std::ops::Range<usize>| {
                 let last = line(span.end.max(1) - 1);
-                (line(span.start)..=last).contains(&symbol.start_line) && last >= symbol.end_line
+                (line(span.start)..=last).contains(&symbol.start_line.unwrap_or(symbol.line))
+                    && last >= symbol.end_line
             };
             // A container comes before another symbol of the same name.
-            let other = symbol.kind == SymbolKind::Method && found.names().any(|name| name == symbol.name);
+            let other =
+                symbol.kind == SymbolKind::Method.name() && found.names().any(|name| name == symbol.name);
             let is_found = spans.iter().any(has) || (other && !spans.is_empty());
             assert!(is_found, "{path}: {symbol:?}: {spans:?}");
             kinds.insert(symbol.kind);
         }
     }
-    let never: Vec<_> = symbols.iter().filter(|kind| !kinds.contains(kind)).collect();
+    let never: Vec<_> = symbols.iter().filter(|kind| !kinds.contains(kind.name())).collect();
     assert!(never.is_empty(), "no text has these: {never:?}");
 }
 

@@ -7,11 +7,9 @@ mod uses;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{
-    AnswerInput, CodeContext, CodeSymbol, ContextQuery, Index, Reference, Tags, VersionedText, answer,
-    reading,
-};
+use super::{AnswerInput, ContextQuery, Index, Tags, VersionedText, answer, reading};
 use lockgate_policy::language_of;
+use lockgate_protocol::{ContextReference, ContextResponse, ContextSymbol};
 use lockgate_text::Version;
 
 pub(super) struct World(pub(super) BTreeMap<String, String>);
@@ -40,7 +38,7 @@ impl World {
         Some(Arc::new(VersionedText::new(text.clone(), Version::hash(text.as_bytes()))))
     }
 
-    pub(super) fn ask(&self, question: ContextQuery<'_>) -> CodeContext {
+    pub(super) fn ask(&self, question: ContextQuery<'_>) -> ContextResponse {
         let page = question.near.map(|near_path| self.page(near_path).unwrap());
         let tags = question.near.and_then(|near_path| tags(near_path, &self.0[near_path]));
         let target = page.as_deref().map(|page| (page, tags.as_ref()));
@@ -48,7 +46,7 @@ impl World {
         answer(&self.index(), &question, input, &mut |path| self.page(path))
     }
 
-    pub(super) fn symbol(&self, name: &str) -> CodeContext {
+    pub(super) fn symbol(&self, name: &str) -> ContextResponse {
         self.ask(ContextQuery { symbol: Some(name), ..NOTHING })
     }
 }
@@ -62,12 +60,13 @@ pub(super) fn tags(path: &str, text: &str) -> Option<Tags> {
 }
 
 /// Symbols as `file:line name`.
-pub(super) fn at(symbols: &[CodeSymbol]) -> Vec<String> {
-    symbols.iter().map(|it| format!("{}:{} {}", it.file, it.line, it.name)).collect()
+pub(super) fn at(symbols: &[ContextSymbol]) -> Vec<String> {
+    symbols.iter().map(|it| format!("{}:{} {}", it.path, it.line, it.name)).collect()
 }
 
 /// References as `file:line`, with the symbol around.
-pub(super) fn used(references: &[Reference]) -> Vec<String> {
-    let within = |it: &Reference| it.within.as_deref().map(|within| format!(" {within}")).unwrap_or_default();
-    references.iter().map(|it| format!("{}:{}{}", it.file, it.line, within(it))).collect()
+pub(super) fn used(references: &Option<Vec<ContextReference>>) -> Vec<String> {
+    let within =
+        |it: &ContextReference| it.within.as_deref().map(|within| format!(" {within}")).unwrap_or_default();
+    references.iter().flatten().map(|it| format!("{}:{}{}", it.path, it.line, within(it))).collect()
 }

@@ -12,6 +12,8 @@ use crate::pattern_error::pattern_error;
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_matching::MatchTolerance;
 use lockgate_python_re::Flags;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// The lines that a caller reads after a line number below 1.
 const FIRST_LINES: usize = 100;
@@ -49,7 +51,8 @@ pub struct Fields {
 }
 
 /// Flags of a pattern, as Python's integer or by name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
 pub enum FlagsValue {
     /// An integer of Python's flags, as in `2`.
     Bits(i64),
@@ -71,35 +74,50 @@ impl FlagsValue {
 }
 
 /// One range of lines with its new text, as given.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(description = "")]
+#[serde(deny_unknown_fields)]
 pub struct LineEditFields {
     /// The first line, from 1.
+    #[schemars(description = "The first line.")]
     pub start_line: i64,
     /// The last line, inclusive, from 1.
+    #[schemars(description = "The last line.")]
     pub end_line: i64,
     /// The new text; empty deletes the lines.
+    #[schemars(description = "Empty deletes the lines.")]
     pub new_content: String,
     /// The text that the caller expects in these lines.
+    #[schemars(description = "The first line that you expect there, else rejected.")]
     pub expect: Option<String>,
 }
 
 /// One insertion before a line, as given.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(description = "")]
+#[serde(deny_unknown_fields)]
 pub struct InsertFields {
     /// The line before which to insert, from 1.
+    #[schemars(description = "From 1; one past the last appends.")]
     pub at_line: i64,
     /// The text that is inserted.
+    #[schemars(description = "A missing line end is added.")]
     pub content: String,
     /// The text that the caller expects at that line.
+    #[schemars(description = "The line that you expect there.")]
     pub expect: Option<String>,
 }
 
 /// A range of lines, as given.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[schemars(description = "")]
+#[serde(deny_unknown_fields)]
 pub struct WindowFields {
     /// The first line, from 1.
+    #[schemars(description = "First.")]
     pub start: i64,
     /// The last line, from 1 and inclusive.
+    #[schemars(description = "Last.")]
     pub end: i64,
 }
 

@@ -15,10 +15,11 @@ use super::super::services::Services;
 use super::ReadRequest;
 use super::lines::ReadLines;
 use lockgate_checks::Watch;
-use lockgate_context::{self as context, AnswerInput, CodeContext, ContextQuery, Index, Tags, VersionedText};
+use lockgate_context::{self as context, AnswerInput, ContextQuery, Index, Tags, VersionedText};
 use lockgate_edit::request::Target;
 use lockgate_error::Error;
 use lockgate_policy::language_of;
+use lockgate_protocol::ContextResponse;
 use lockgate_store::{FileFingerprint, FileLocation};
 use lockgate_text::{Buffer, Version};
 
@@ -49,7 +50,7 @@ pub struct ContextRequest {
 }
 
 impl ReadRequest for ContextRequest {
-    type Output = CodeContext;
+    type Output = ContextResponse;
 
     fn target(&self) -> Option<&Target> {
         self.target.as_ref()
@@ -59,7 +60,7 @@ impl ReadRequest for ContextRequest {
         self.target.as_ref().and_then(Target::file)
     }
 
-    fn read(&self, services: &Arc<Services>, watch: &Watch) -> Result<CodeContext, Error> {
+    fn read(&self, services: &Arc<Services>, watch: &Watch) -> Result<ContextResponse, Error> {
         let mut attempt = 1;
         loop {
             let (mut answer, changed) = services.build_context(self, watch)?;
@@ -74,7 +75,11 @@ impl ReadRequest for ContextRequest {
 
 impl Services {
     /// Builds the answer, and counts the files that changed meanwhile.
-    fn build_context(&self, request: &ContextRequest, watch: &Watch) -> Result<(CodeContext, usize), Error> {
+    fn build_context(
+        &self,
+        request: &ContextRequest,
+        watch: &Watch,
+    ) -> Result<(ContextResponse, usize), Error> {
         let target = request.target.as_ref().map(|target| self.read_whole(target)).transpose()?;
         let survey = self.survey_all(watch)?;
         let question = ContextQuery {

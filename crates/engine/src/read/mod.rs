@@ -20,7 +20,6 @@ pub(super) use context::CodeIndex;
 pub use context::ContextRequest;
 pub use lines::{LinesRequest, ReadLines};
 pub use list::{Entries, ListRequest, ListedText};
-pub use lockgate_context::{CodeContext, CodeSymbol, ProjectSummary, Reference};
 pub use matches::{LineMatch, MatchCount, Matches, NumberedLine, SearchRequest};
 
 /// A request to read files, entities or the history: [`Workspace::read`](crate::Workspace::read) answers it.

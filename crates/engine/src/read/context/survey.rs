@@ -6,10 +6,11 @@ use super::super::super::services::{Services, cancelled};
 use super::super::matches::skipped_notes;
 use super::{CodeIndex, MAX_FILE_BYTES};
 use lockgate_checks::Watch;
-use lockgate_context::{ProjectSummary, project, reads};
+use lockgate_context::{project, reads};
 use lockgate_edit::request::EntityKind;
 use lockgate_error::Error;
 use lockgate_policy::language_of;
+use lockgate_protocol::ContextProject;
 use lockgate_store::{Clock, FileFingerprint, FileList, FileLocation, Hidden, SearchLimits};
 
 /// The most files that are listed and indexed, and the most bytes of all indexed files.
@@ -78,7 +79,7 @@ impl WorkspaceFiles {
     }
 
     /// Returns the project summary of these files.
-    pub(super) fn project(&self) -> ProjectSummary {
+    pub(super) fn project(&self) -> ContextProject {
         project(self.paths.iter().map(|(root, path)| (*root, path.as_str())))
     }
 

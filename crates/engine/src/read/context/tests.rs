@@ -13,7 +13,7 @@ use lockgate_edit::request::Target;
 use lockgate_error::Code;
 
 impl Fixture {
-    fn context(&self, request: &ContextRequest) -> CodeContext {
+    fn context(&self, request: &ContextRequest) -> ContextResponse {
         request.read(&self.services, &Watch::idle()).unwrap()
     }
 
@@ -21,8 +21,8 @@ impl Fixture {
     fn symbol(&self, name: &str) -> (Vec<String>, Vec<String>) {
         let answer = self.context(&ContextRequest { symbol: Some(name.to_owned()), ..NOTHING });
         let definitions = answer.definitions.unwrap();
-        let defined = definitions.iter().map(|it| format!("{}:{}", it.file, it.line)).collect();
-        (defined, answer.references.iter().map(|it| format!("{}:{}", it.file, it.line)).collect())
+        let defined = definitions.iter().map(|it| format!("{}:{}", it.path, it.line)).collect();
+        (defined, answer.references.unwrap().iter().map(|it| format!("{}:{}", it.path, it.line)).collect())
     }
 
     fn defined(&self, name: &str) -> Vec<String> {
@@ -245,7 +245,7 @@ fn files_that_change_all_the_time_are_answered_for() {
             fixture.context(&ContextRequest { symbol: Some("f".to_owned()), tokens: 50_000, ..NOTHING });
         for symbol in answer.definitions.unwrap() {
             assert!(symbol.code.as_deref().is_some_and(|code| code.ends_with("def f(): pass")), "{symbol:?}");
-            assert!(answer.versions.contains_key(&symbol.file));
+            assert!(answer.versions.contains_key(&symbol.path));
         }
     }
     stop.cancel();
@@ -261,7 +261,7 @@ fn an_empty_request_shows_the_project() {
     let answer = fixture.context(&NOTHING);
     let project = answer.project.unwrap();
     assert_eq!((project.files, project.important), (3, vec!["README.md".to_owned()]));
-    assert_eq!(project.folders.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), ["", "src", "src/b"]);
+    assert_eq!(project.folders.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), [".", "src", "src/b"]);
     assert!(answer.versions.contains_key("README.md"));
     assert_eq!(fixture.services.code_index.lock().unwrap().index.files(), 0, "nothing had to be indexed");
 }
@@ -280,6 +280,6 @@ fn several_roots_are_one_workspace() {
     let request = ContextRequest { symbol: Some("f".to_owned()), ..NOTHING };
     let answer = request.read(&services, &Watch::idle()).unwrap();
     let defined = answer.definitions.unwrap();
-    assert_eq!(defined[0].file, real(&two).join("b.py").to_str().unwrap());
-    assert_eq!(answer.references.len(), 2);
+    assert_eq!(defined[0].path, real(&two).join("b.py").to_str().unwrap());
+    assert_eq!(answer.references.unwrap().len(), 2);
 }
