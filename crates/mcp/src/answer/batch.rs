@@ -14,21 +14,25 @@ use super::options::ResponseOptions;
 use super::response::FullResponse;
 use super::reverted_edit::RevertedEdit;
 use super::shown_notes::is_shortened;
-use super::size_limit::{self, SizedEdit};
+use super::size_limit::{self, ROOMY_BYTES, SizedEdit};
 use super::text::counted;
 use super::{Answer, render_error};
 use lockgate_engine::{Report, Status};
 use lockgate_error::{Code, Error};
 use lockgate_protocol::{BatchResponse, EditResponse, Response};
+use lockgate_text::escape_name;
 
 /// Bytes reserved, in both forms, for the note that files are not shown.
 const NOTE_RESERVE: usize = 160;
 
+/// Bytes of the separators of a file in both forms.
+const SEPARATORS: usize = 3;
+
 /// Maximum number of files that a message names.
 const MAX_NAMED_FILES: usize = 4;
 
-/// Maximum bytes of a path when only the path and status of a file fit.
-const BRIEF_PATH_BYTES: usize = 60;
+/// Maximum bytes of the message, from the largest to that which fits any answer.
+const MESSAGE_BYTES: [usize; 5] = [1000, 500, ROOMY_BYTES, 160, 90];
 
 /// Renders the result of several edits; `paths` are their files as the caller named them.
 pub fn batch(result: &Result<Vec<Report>, Error>, paths: &[String], options: &ResponseOptions) -> Answer {
@@ -61,24 +65,69 @@ fn render_reports(reports: &[Report], options: &ResponseOptions, reverted: Optio
     if head.status == Status::Written.name() {
         head.notes.extend(reverted.and_then(|reverted| reverted.origin_note(options)));
     }
-    let first_line = first_line(&head, &parts);
-    let common = with_files(head.clone(), &first_line, Vec::new(), 0, &options.offers);
-    let used = size_limit::size(&common.edit_response, &common.text, options.forms) + NOTE_RESERVE;
-    let spare = size_limit::available(options).saturating_sub(used);
-    let files = fit_entries(&parts, options, spare);
-    let missing = parts.len() - files.len();
-    with_files(head, &first_line, files, missing, &options.offers)
+    shorten_head(&mut head, options);
+    if let Some(count) = refused_count(&parts) {
+        let files = fit_entries(&parts, options, spare(&head, &count, options));
+        if parts.iter().enumerate().all(|(at, part)| is_explained(part, at, &files)) {
+            return with_files(head, &count, files, parts.len(), &options.offers);
+        }
+    }
+    let message = head.message.clone();
+    let files = fit_entries(&parts, options, spare(&head, &message, options));
+    with_files(head, &message, files, parts.len(), &options.offers)
 }
 
-/// Returns the first line of the text: the message, or the number of rejected edits if each of them shows its findings.
-fn first_line(head: &BatchResponse, parts: &[FullResponse<'_>]) -> String {
+/// Clips the message, and omits common notes, so that there is space for files.
+fn shorten_head(head: &mut BatchResponse, options: &ResponseOptions) {
+    let room = size_limit::available(options);
+    let (message, notes) = (head.message.clone(), std::mem::take(&mut head.notes));
+    for bytes in MESSAGE_BYTES {
+        head.message = json_size::clip(&message, bytes);
+        let most = if bytes > ROOMY_BYTES { room / 2 } else { room };
+        if common_size(head, &head.message, options) <= most {
+            break;
+        }
+    }
+    let all = notes.len();
+    for (shown, note) in notes.into_iter().enumerate() {
+        head.notes.push(note);
+        if common_size(head, &head.message, options) > room / 2 {
+            head.notes.truncate(shown);
+            head.notes.push(format!("not shown: {}", counted(all - shown, "note")));
+            return;
+        }
+    }
+}
+
+/// Returns the bytes of the answer without files.
+fn common_size(head: &BatchResponse, first_line: &str, options: &ResponseOptions) -> usize {
+    let common = with_files(head.clone(), first_line, Vec::new(), 0, &options.offers);
+    size_limit::size(&common.edit_response, &common.text, options.forms) + NOTE_RESERVE
+}
+
+/// Returns the bytes that are left for the files.
+fn spare(head: &BatchResponse, first_line: &str, options: &ResponseOptions) -> usize {
+    size_limit::available(options).saturating_sub(common_size(head, first_line, options))
+}
+
+/// Returns the number of rejected edits, as the first line of an answer that shows the findings of each. `None` if none
+/// is rejected, or if one is rejected for another reason.
+fn refused_count(parts: &[FullResponse<'_>]) -> Option<String> {
     let refused: Vec<&FullResponse<'_>> = parts.iter().filter(|part| !part.response.is_success()).collect();
-    let shows_all = refused.iter().all(|part| part.response.headline.is_some());
-    if refused.is_empty() || !shows_all {
-        return head.message.clone();
+    if refused.is_empty() || refused.iter().any(|part| part.response.headline.is_none()) {
+        return None;
     }
     let verb = if refused.len() == 1 { "is" } else { "are" };
-    Message::rejection(format!("{} of {} edits {verb} refused", refused.len(), parts.len())).text()
+    let count = format!("{} of {} edits {verb} refused", refused.len(), parts.len());
+    Some(Message::rejection(count).text())
+}
+
+/// True if the part is no rejection, or if the files have it with all its findings that block.
+fn is_explained(part: &FullResponse<'_>, at: usize, files: &[(usize, SizedEdit)]) -> bool {
+    let blocking = |response: &EditResponse| response.findings.iter().filter(|found| found.blocking).count();
+    let all = blocking(&part.response);
+    part.response.is_success()
+        || files.iter().any(|(shown, file)| *shown == at && blocking(&file.response) == all)
 }
 
 /// Takes the notes that several parts have, so that each is shown once.
@@ -117,39 +166,86 @@ fn shorten_entry(part: &mut FullResponse<'_>) {
     response.headline.iter_mut().for_each(|headline| headline.preface = "");
 }
 
-/// Renders the parts within `spare` bytes: refused edits first, then the smallest answers.
-fn fit_entries(parts: &[FullResponse<'_>], options: &ResponseOptions, mut spare: usize) -> Vec<SizedEdit> {
-    let within = |part: &FullResponse<'_>, room: usize| {
-        size_limit::fit(part, &ResponseOptions { limit: room + size_limit::ENVELOPE, ..options.clone() })
-    };
-    let mut waiting: Vec<(usize, &FullResponse<'_>, SizedEdit)> =
-        parts.iter().enumerate().map(|(at, part)| (at, part, within(part, spare))).collect();
-    waiting.sort_by_key(|(at, _, full)| (full.response.is_success(), full.size, *at));
+/// A part that waits for its share of the space.
+struct WaitingEntry<'a> {
+    at: usize,
+    part: &'a FullResponse<'a>,
+    /// The part with all the space of the files.
+    full: SizedEdit,
+    shortest: SizedEdit,
+}
+
+/// Renders the parts within `spare` bytes, each with its index. The refused edits share the space first, apart from that
+/// for the shortest forms of the others.
+fn fit_entries<'a>(
+    parts: &'a [FullResponse<'a>],
+    options: &ResponseOptions,
+    spare: usize,
+) -> Vec<(usize, SizedEdit)> {
+    let waiting = parts.iter().enumerate().map(|(at, part)| WaitingEntry {
+        at,
+        part,
+        full: fit_entry(part, options, spare),
+        shortest: minimal(&part.response, options),
+    });
+    let (others, refused): (Vec<_>, Vec<_>) = waiting.partition(|entry| entry.part.response.is_success());
+    let reserved = shortest_size(&others).min(spare / 2).min(spare.saturating_sub(shortest_size(&refused)));
+    let (mut shown, rest) = share_out(refused, options, spare - reserved);
+    let (others, _) = share_out(others, options, rest + reserved);
+    shown.extend(others);
+    shown.sort_by_key(|(at, _)| *at);
+    shown
+}
+
+/// Renders each entry in its shortest form or in more of `spare` bytes, the smallest first. Returns those that fit, and
+/// the bytes that are left.
+fn share_out(
+    mut waiting: Vec<WaitingEntry<'_>>,
+    options: &ResponseOptions,
+    mut spare: usize,
+) -> (Vec<(usize, SizedEdit)>, usize) {
+    waiting.sort_by_key(|entry| (entry.full.size, entry.at));
+    let mut needed = shortest_size(&waiting);
     let mut shown = Vec::new();
-    let mut left = waiting.len();
-    for (at, part, full) in waiting {
-        let share = spare / left.max(1);
-        let fitted = if entry_size(&full) <= share { full } else { within(part, share) };
-        let fitted = if entry_size(&fitted) <= share { fitted } else { minimal(&part.response, options) };
-        left -= 1;
+    for (left, WaitingEntry { at, part, full, shortest }) in (1..=waiting.len()).rev().zip(waiting) {
+        let share = entry_size(&shortest) + spare.saturating_sub(needed) / left;
+        needed -= entry_size(&shortest);
+        let fitted = if entry_size(&full) <= share { full } else { fit_entry(part, options, share) };
+        let is_usable = entry_size(&fitted) <= share && names_file(&fitted, &part.response);
+        let fitted = if is_usable { fitted } else { shortest };
         if let Some(rest) = spare.checked_sub(entry_size(&fitted)) {
             spare = rest;
             shown.push((at, fitted));
         }
     }
-    shown.sort_by_key(|(at, _)| *at);
-    shown.into_iter().map(|(_, fitted)| fitted).collect()
+    (shown, spare)
+}
+
+/// Returns the bytes that the entries need at least.
+fn shortest_size(waiting: &[WaitingEntry<'_>]) -> usize {
+    waiting.iter().map(|entry| entry_size(&entry.shortest)).sum()
+}
+
+fn fit_entry(part: &FullResponse<'_>, options: &ResponseOptions, room: usize) -> SizedEdit {
+    let limit = room.saturating_sub(SEPARATORS) + size_limit::ENVELOPE;
+    size_limit::fit(part, &ResponseOptions { limit, ..options.clone() })
 }
 
 /// Returns the size of a part, including the separators in both forms.
 const fn entry_size(part: &SizedEdit) -> usize {
-    part.size + 3
+    part.size + SEPARATORS
+}
+
+/// True if both forms have the whole path of the file.
+fn names_file(fitted: &SizedEdit, response: &EditResponse) -> bool {
+    let path = response.path.as_deref().unwrap_or_default();
+    fitted.response.path == response.path && fitted.text.contains(&*escape_name(path))
 }
 
 /// Renders only the status, path and version of a file.
 fn minimal(response: &EditResponse, options: &ResponseOptions) -> SizedEdit {
-    let path = json_size::clip(response.path.as_deref().unwrap_or_default(), BRIEF_PATH_BYTES);
-    let text = format!("{} {path}", response.status.as_deref().unwrap_or_default());
+    let path = json_size::clip(response.path.as_deref().unwrap_or_default(), size_limit::PATH_BYTES);
+    let text = format!("{} {}", response.status.as_deref().unwrap_or_default(), escape_name(&path));
     let (status, version) = (response.status.clone(), response.version.clone());
     let response = EditResponse { status, path: Some(path), version, ..EditResponse::default() };
     SizedEdit { size: size_limit::size(&response, &text, options.forms), response, text }
@@ -174,7 +270,7 @@ fn head(reports: &[Report], parts: &[FullResponse<'_>], reverted: Option<&Revert
         success: status.is_success(),
         status: status.name().into(),
         code: (!status.is_success()).then(|| Code::GateRefused.name().into()),
-        message: json_size::clip(&message, 1000),
+        message,
         hint: first.and_then(|part| part.response.hint.clone()),
         path: first.and_then(|part| part.response.path.as_deref()).map(|path| json_size::clip(path, 300)),
         edit_id: reports.iter().find_map(|report| report.edit_id).map(|id| id.to_string()),
@@ -184,16 +280,16 @@ fn head(reports: &[Report], parts: &[FullResponse<'_>], reverted: Option<&Revert
     }
 }
 
-/// Builds the answer from these files, with the first line of the text; `missing` counts the files that are not shown.
+/// Builds the answer from the files that are shown, with the first line of the text; `all` is the number of files.
 fn with_files(
     mut head: BatchResponse,
     first_line: &str,
-    files: Vec<SizedEdit>,
-    missing: usize,
+    files: Vec<(usize, SizedEdit)>,
+    all: usize,
     offers: &CallOffers,
 ) -> Answer {
     let larger = if offers.has_max_bytes { "; a larger max_bytes shows more" } else { "" };
-    head.notes.extend(match missing {
+    head.notes.extend(match all.saturating_sub(files.len()) {
         0 => None,
         1 => Some(format!("1 file is not shown{larger}")),
         more => Some(format!("{more} files are not shown{larger}")),
@@ -202,7 +298,7 @@ fn with_files(
     lines
         .extend(head.code.iter().map(|code| format!("{code}; {}", head.hint.as_deref().unwrap_or_default())));
     lines.extend(head.edit_id.iter().map(|id| format!("edit {id}")));
-    for SizedEdit { response, text, .. } in files {
+    for (_, SizedEdit { response, text, .. }) in files {
         head.files.push(response);
         lines.push(text);
     }
@@ -255,7 +351,10 @@ pub fn render_revert(
     match result.as_deref() {
         Ok([report]) => render_single_revert(report, reverted, options),
         Ok(reports) => render_reports(reports, options, Some(reverted)),
-        Err(error) => render_error(error, options),
+        Err(error) => {
+            let path = options.path.clone().or_else(|| error.since.as_ref()?.path.clone());
+            render_error(error, &ResponseOptions { path, ..options.clone() })
+        }
     }
 }
 

@@ -106,9 +106,11 @@ fn line(record: &EditRecord) -> String {
     let files: Vec<String> = files
         .iter()
         .map(|file| {
-            let lost = file.kept.map(|_| ", cannot be undone").unwrap_or_default();
+            let counts = file.is_counted().then(|| format!("+{} -{}", file.added, file.removed));
+            let lost = file.kept.map(|_| "cannot be undone".to_owned());
+            let facts: Vec<String> = counts.into_iter().chain(lost).collect();
             let name = display_name(&file.path, &file.key);
-            format!("{}{name} (+{} -{}{lost})", file.change_word(), file.added, file.removed)
+            format!("{}{name} ({})", file.change_word(), facts.join(", "))
         })
         .collect();
     let more = more_files.map(|_| ", ...").unwrap_or_default();

@@ -1,7 +1,5 @@
 //! How many bytes a value or a text takes as JSON.
 
-use serde::Serialize;
-
 /// Returns a prefix of the text that needs at most `bytes` bytes as JSON, marked with `...` if it was cut.
 pub(super) fn clip(text: &str, bytes: usize) -> String {
     const MARK: &str = "...";
@@ -16,11 +14,6 @@ pub(super) fn clip(text: &str, bytes: usize) -> String {
         fitting += usize::from(used + MARK.len() <= bytes);
     }
     text.to_owned()
-}
-
-/// Returns the bytes of the JSON form.
-pub(crate) fn json_size(response: &impl Serialize) -> usize {
-    serde_json::to_string(response).map_or(0, |json| json.len())
 }
 
 /// Returns the bytes of a text as a JSON string.

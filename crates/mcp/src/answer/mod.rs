@@ -37,7 +37,6 @@ pub(crate) use entity::{distinct_key, key, result_name, shared_key};
 pub use forms::Forms;
 pub use gates::trust_command;
 pub use history::{describe_origin, history, record, record_with_diffs};
-pub(crate) use json_size::json_size;
 pub use offers::{CallOffers, OfferedTools, ToolCall, unknown_fields};
 pub use options::{
     DiffDisplay, ExtraField, FieldNames, Purpose, ResponseFormat, ResponseOptions, ToolProfile,

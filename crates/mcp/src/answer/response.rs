@@ -1,5 +1,7 @@
 //! The response to one call, or to one file of several, before it is cut to size.
 
+use std::collections::BTreeSet;
+
 use super::entity::key;
 use super::forms::Forms;
 use super::gates::{finding_line, notes, required_error};
@@ -132,7 +134,7 @@ impl<'a> FullResponse<'a> {
             created: created(report, options),
             removed: report.is_removed().then_some(true),
             match_locations: locations(&report.matches.lines),
-            edits: regions.iter().map(|region| changed_region(region, match_details.as_ref())).collect(),
+            edits: changed_regions(report, &regions, match_details.as_ref()),
             line_map: report
                 .change
                 .shifts
@@ -291,6 +293,18 @@ fn nearest_lines(best: &Best) -> NearestLines {
             found: difference.found.clone(),
         }),
     }
+}
+
+/// Returns the edited ranges. If a fixer changed other lines, too, only the ranges of the matches say how they were found:
+/// the first range at or after the beginning of each match.
+fn changed_regions(report: &Report, regions: &[Region], found: Option<&MatchDetails>) -> Vec<ChangedRegion> {
+    let first_at =
+        |line: usize| regions.partition_point(|region| region.start_line.max(region.end_line) < line);
+    let lines = report.matches.lines.iter().map(|place| place.line).chain(report.matches.starts.clone());
+    let matched: BTreeSet<usize> = lines.map(first_at).collect();
+    let is_of_edit = |at: &usize| report.fixed_outside.is_empty() || matched.contains(at);
+    let found = |at: usize| found.filter(|_| is_of_edit(&at));
+    regions.iter().enumerate().map(|(at, region)| changed_region(region, found(at))).collect()
 }
 
 fn changed_region(region: &Region, found: Option<&MatchDetails>) -> ChangedRegion {

@@ -13,12 +13,12 @@ use serde::Serialize;
 use super::entity::cut_key;
 use super::forms::Forms;
 use super::hunks::first_hunks;
-use super::json_size::{clip, escaped, json_size};
-use super::options::{DiffDisplay, ResponseFormat, ResponseOptions};
+use super::json_size::{clip, escaped};
+use super::options::{DiffDisplay, ResponseOptions};
 use super::response::{DiffSource, FullResponse};
 use super::text;
 use lockgate_checks::Outcome;
-use lockgate_protocol::{AiEditResponse, EditResponse, NearestLines, ReportedGate};
+use lockgate_protocol::{EditResponse, ReportedGate, json_size};
 use lockgate_text::{Diff, DiffCut};
 
 /// Bytes of a JSON-RPC response apart from the two forms of the answer.
@@ -36,36 +36,53 @@ const ENTRY_BYTES: usize = 300;
 /// Number of similar lines, and of places, that are more useful than the proposed call.
 const EXPLAINING_ENTRIES: usize = 12;
 
-/// The limits of the texts of an answer: bytes of each text, and of each sentence.
+/// Maximum bytes of the path of the target, unless nothing else fits: a clipped path names no file.
+pub(super) const PATH_BYTES: usize = 300;
+
+/// The limits of the texts of an answer: bytes of each text, of each sentence, and of the path of the target.
 ///
 /// A text may be clipped. A sentence, such as a note, is either whole or omitted.
 #[derive(Debug, Clone, Copy)]
 struct TextLimits {
     bytes: usize,
     sentence: usize,
+    path: usize,
 }
 
 /// The limits of a whole answer.
-const WHOLE: TextLimits = TextLimits { bytes: 1000, sentence: 1000 };
+const WHOLE: TextLimits = TextLimits { bytes: 1000, sentence: 1000, path: 1000 };
 
 /// The limits from largest to smallest; the last ones fit any answer.
-const TEXT_LIMITS: [TextLimits; 10] = [
+const TEXT_LIMITS: [TextLimits; 13] = [
     WHOLE,
-    TextLimits { bytes: 500, sentence: 500 },
-    TextLimits { bytes: 300, sentence: 300 },
-    TextLimits { bytes: 240, sentence: 300 },
-    TextLimits { bytes: 160, sentence: 300 },
-    TextLimits { bytes: 120, sentence: 300 },
-    TextLimits { bytes: 90, sentence: 300 },
-    TextLimits { bytes: 28, sentence: 300 },
-    TextLimits { bytes: 28, sentence: 28 },
-    TextLimits { bytes: 12, sentence: 28 },
+    TextLimits { bytes: 500, sentence: 500, path: 500 },
+    TextLimits { bytes: 300, sentence: 300, path: PATH_BYTES },
+    // The message is worth more than the numbers in the notes.
+    TextLimits { bytes: 300, sentence: 60, path: PATH_BYTES },
+    TextLimits { bytes: 240, sentence: 300, path: PATH_BYTES },
+    TextLimits { bytes: 160, sentence: 300, path: PATH_BYTES },
+    TextLimits { bytes: 120, sentence: 300, path: PATH_BYTES },
+    TextLimits { bytes: 90, sentence: 300, path: PATH_BYTES },
+    TextLimits { bytes: 28, sentence: 300, path: PATH_BYTES },
+    TextLimits { bytes: 28, sentence: 28, path: PATH_BYTES },
+    TextLimits { bytes: 12, sentence: 28, path: PATH_BYTES },
+    TextLimits { bytes: 12, sentence: 28, path: 90 },
+    TextLimits { bytes: 12, sentence: 28, path: 12 },
 ];
+
+/// Maximum bytes of a text that is clipped only to make room for other parts.
+pub(super) const ROOMY_BYTES: usize = 300;
 
 impl TextLimits {
     /// Returns the sentence, or `short` if the sentence is too long.
     fn sentence(self, sentence: String, short: &str) -> String {
         if escaped(&sentence) <= self.sentence + 2 { sentence } else { short.to_owned() }
+    }
+
+    /// Returns the bytes that the common fields may take. Texts become shorter than [`ROOMY_BYTES`] only if the common
+    /// fields alone are too large.
+    const fn base_bytes(self, room: usize) -> usize {
+        if self.bytes > ROOMY_BYTES { room * 2 / 3 } else { room }
     }
 }
 
@@ -80,10 +97,7 @@ impl SizedEdit {
     /// Renders a response that was cut to its size.
     pub(super) fn new(response: EditResponse, options: &ResponseOptions) -> SizedEdit {
         let text = text::render(&response, options.forms);
-        let size = match options.profile.format {
-            ResponseFormat::Edit => size(&response, &text, options.forms),
-            ResponseFormat::AiEdit(_) => size(&AiEditResponse::from(response.clone()), &text, options.forms),
-        };
+        let size = size(&options.profile.formatted(response.clone()), &text, options.forms);
         SizedEdit { response, text, size }
     }
 }
@@ -113,7 +127,7 @@ fn fit_in_order(full: &FullResponse<'_>, room: usize, options: &ResponseOptions)
     for limits in TEXT_LIMITS {
         let draft = CutResponse::new(full, limits, ENTRY_BYTES, options);
         let base = draft.render(&|_, _| false, &draft.hidden_diff());
-        if base.size <= room * 2 / 3 {
+        if base.size <= limits.base_bytes(room) {
             return draft.fill(base, room);
         }
         // The first that fits, though tightly, or else the last.
@@ -145,6 +159,9 @@ enum Part {
     Notes,
 }
 
+/// An entry of a part, by its index.
+type PartEntry = (Part, usize);
+
 /// A response that is cut to its size.
 struct CutResponse<'a> {
     full: &'a FullResponse<'a>,
@@ -164,7 +181,7 @@ impl<'a> CutResponse<'a> {
     ) -> CutResponse<'a> {
         let mut clipped = full.response.clone();
         cut_key(&mut clipped.key, limits.bytes);
-        clip_texts(&mut clipped, limits.bytes, limits.bytes.min(entry_bytes));
+        clip_texts(&mut clipped, limits, limits.bytes.min(entry_bytes));
         clipped.notes.retain(|note| escaped(note) <= WHOLE.sentence + 2);
         let long_notes = full.response.notes.len() - clipped.notes.len();
         CutResponse { full, clipped, long_notes, limits, options }
@@ -172,20 +189,106 @@ impl<'a> CutResponse<'a> {
 
     /// Adds the parts in order to the common fields, which are rendered as `base`.
     fn fill(&self, base: SizedEdit, room: usize) -> SizedEdit {
-        let Some(spare) = room.checked_sub(base.size) else { return base };
-        let mut selection =
-            EntrySelection { draft: self, chosen: BTreeSet::new(), spare, shows_lines: false };
-        selection.take_needed();
-        let bare = selection.render(&self.hidden_diff());
-        if bare.size > room {
+        if base.size > room {
             return base;
         }
-        let (diff, with_diff) = self.with_diff(&selection, bare, room);
-        selection.spare = room.saturating_sub(with_diff.size);
-        selection.shows_lines = !diff.changed_lines.is_empty();
-        selection.take_rest();
-        let filled = selection.render(&diff);
-        if filled.size <= room { filled } else { with_diff }
+        let (mut chosen, hidden) = (BTreeSet::new(), self.hidden_diff());
+        let shows_blocking = self.add(&mut chosen, &[self.blocking()], &hidden, room);
+        self.add(&mut chosen, &self.explanation(), &hidden, room);
+        if shows_blocking {
+            self.add(&mut chosen, &self.remarks(), &hidden, room);
+        }
+        let diff = self.fitting_diff(&chosen, room);
+        if shows_blocking {
+            self.add(&mut chosen, &self.rest(), &diff, room);
+        }
+        self.render_chosen(&chosen, &diff)
+    }
+
+    /// Adds the first entries of each group, as many as fit. Returns true if all of them do.
+    fn add(
+        &self,
+        chosen: &mut BTreeSet<PartEntry>,
+        groups: &[Vec<PartEntry>],
+        diff: &DiffExcerpt,
+        room: usize,
+    ) -> bool {
+        let mut is_whole = true;
+        for group in groups {
+            let group: Vec<PartEntry> =
+                group.iter().copied().filter(|entry| !chosen.contains(entry)).collect();
+            let with = |count: usize| chosen.iter().chain(group.iter().take(count)).copied().collect();
+            let counts: Vec<usize> = (1..=group.len()).collect();
+            let fits = |count: &usize| self.render_chosen(&with(*count), diff).size <= room;
+            let fitting = counts.partition_point(fits);
+            *chosen = with(fitting);
+            is_whole &= fitting == group.len();
+        }
+        is_whole
+    }
+
+    /// Returns the findings that block, new ones first, each with its sentence in `errors`.
+    fn blocking(&self) -> Vec<PartEntry> {
+        let of = |is_new: bool| indices(&self.clipped.findings, move |it| it.blocking && it.new == is_new);
+        let findings = of(true).chain(of(false)).enumerate();
+        findings.flat_map(|(error, at)| [(Part::Findings, at), (Part::Errors, error)]).collect()
+    }
+
+    /// Returns the entries that tell where to look, in order. After an entry that does not fit, the others of its group are
+    /// not shown.
+    fn explanation(&self) -> [Vec<PartEntry>; 8] {
+        let response = &self.clipped;
+        let (first, most) = if response.is_success() { (0, 0) } else { (EXPLAINING_ENTRIES, MAX_ENTRIES) };
+        [
+            entries(Part::Errors, 0..response.errors.len()),
+            entries(Part::MatchDetails, 0..1),
+            self.best(EXPLAINING_ENTRIES),
+            self.locations(first),
+            entries(Part::Next, 0..1),
+            self.best(most),
+            self.locations(most),
+            entries(Part::LineMap, 0..response.line_map.len()),
+        ]
+    }
+
+    /// Returns what else the next call needs, in order and in groups.
+    fn remarks(&self) -> Vec<Vec<PartEntry>> {
+        let response = &self.clipped;
+        let findings = indices(&response.findings, |it| it.counts && !it.blocking);
+        let warnings = 0..response.validation_warnings.len();
+        let lists = [entries(Part::Findings, findings), entries(Part::Warnings, warnings)];
+        let gates = indices(&response.gates, |run| !is_usual(run)).map(|at| vec![(Part::Gates, at)]);
+        let notes = (0..response.notes.len()).map(|at| vec![(Part::Notes, at)]);
+        lists.into_iter().chain(gates).chain(notes).collect()
+    }
+
+    /// Returns the entries that tell least, in order and in groups.
+    fn rest(&self) -> Vec<Vec<PartEntry>> {
+        let response = &self.clipped;
+        let most = if response.is_success() { MAX_ENTRIES } else { 0 };
+        let gates = indices(&response.gates, is_usual).map(|at| vec![(Part::Gates, at)]);
+        let lists = [
+            entries(Part::Edits, 0..response.edits.len()),
+            self.locations(most),
+            self.best(most),
+            entries(Part::Findings, 0..response.findings.len()),
+        ];
+        gates.chain(lists).collect()
+    }
+
+    /// Returns the entries of at most this many similar lines.
+    fn best(&self, most: usize) -> Vec<PartEntry> {
+        let lines = self.clipped.best.as_ref().map_or(0, |best| best.lines.len().max(best.excerpt.len()));
+        let lines = entries(Part::BestLines, 0..lines.min(most));
+        std::iter::once((Part::Best, 0)).chain(lines).collect()
+    }
+
+    fn locations(&self, most: usize) -> Vec<PartEntry> {
+        entries(Part::MatchLocations, 0..self.clipped.match_locations.len().min(most))
+    }
+
+    fn render_chosen(&self, chosen: &BTreeSet<PartEntry>, diff: &DiffExcerpt) -> SizedEdit {
+        self.render(&|part, at| chosen.contains(&(part, at)), diff)
     }
 
     /// Returns only the note that the diff is not shown, which is at most as long as that of a part.
@@ -211,30 +314,26 @@ impl<'a> CutResponse<'a> {
         SizedEdit::new(response, self.options)
     }
 
-    /// Adds as much of the diff as fits.
-    fn with_diff(
-        &self,
-        selection: &EntrySelection<'_>,
-        bare: SizedEdit,
-        room: usize,
-    ) -> (DiffExcerpt, SizedEdit) {
+    /// Returns as much of the diff as fits with the chosen entries.
+    fn fitting_diff(&self, chosen: &BTreeSet<PartEntry>, room: usize) -> DiffExcerpt {
         let hidden = self.hidden_diff();
-        let Some(spare) = room.checked_sub(bare.size) else { return (hidden, bare) };
+        let bare = self.render_chosen(chosen, &hidden).size;
+        let spare = room.saturating_sub(bare);
         let mut budget = spare;
         for _ in 0..MAX_DIFF_ATTEMPTS {
             let diff = DiffExcerpt::new(self.full, self.limits, budget, self.options);
             if diff.size() == 0 {
                 break;
             }
-            let fuller = selection.render(&diff);
-            if fuller.size <= room {
-                return (diff, fuller);
+            let fuller = self.render_chosen(chosen, &diff).size;
+            if fuller <= room {
+                return diff;
             }
             // Escaping and the second form cost more than the diff's own bytes, so scale the next budget by the
             // measured cost.
-            budget = diff.size() * spare / (fuller.size - bare.size).max(1);
+            budget = diff.size() * spare / (fuller - bare).max(1);
         }
-        (hidden, bare)
+        hidden
     }
 
     /// Returns the response with the shown entries, and a note that counts the omitted ones. The text form needs no ranges
@@ -303,190 +402,9 @@ fn keep<T>(list: &mut Vec<T>, part: Part, is_shown: &impl Fn(Part, usize) -> boo
     all - list.len()
 }
 
-/// The entries that are chosen as long as bytes are left.
-struct EntrySelection<'a> {
-    draft: &'a CutResponse<'a>,
-    chosen: BTreeSet<(Part, usize)>,
-    /// The bytes that are left.
-    spare: usize,
-    /// True if the text form shows the changed lines, and so needs no ranges.
-    shows_lines: bool,
-}
-
-impl EntrySelection<'_> {
-    /// Renders the chosen entries with this part of the diff.
-    fn render(&self, diff: &DiffExcerpt) -> SizedEdit {
-        self.draft.render(&|part, at| self.chosen.contains(&(part, at)), diff)
-    }
-
-    /// Takes the parts that the next call needs, in order.
-    fn take_needed(&mut self) {
-        let draft = self.draft;
-        let (response, is_refused) = (&draft.clipped, !draft.clipped.is_success());
-        self.take_blocking();
-        self.take(Part::MatchDetails, 0);
-        self.take_best(EXPLAINING_ENTRIES);
-        if is_refused {
-            self.take_first(Part::MatchLocations, 0..EXPLAINING_ENTRIES);
-        }
-        self.take(Part::Next, 0);
-        if is_refused {
-            self.take_best(MAX_ENTRIES);
-            self.take_first(Part::MatchLocations, 0..MAX_ENTRIES);
-        }
-        self.take_first(Part::LineMap, 0..);
-        self.take_first(Part::Findings, indices(&response.findings, |it| it.counts && !it.blocking));
-        self.take_first(Part::Warnings, 0..);
-        self.take_each(Part::Gates, indices(&response.gates, |run| !is_usual(run)));
-        self.take_each(Part::Notes, 0..response.notes.len());
-    }
-
-    /// Takes the parts that tell least, in order.
-    fn take_rest(&mut self) {
-        let draft = self.draft;
-        self.take_each(Part::Gates, indices(&draft.clipped.gates, is_usual));
-        self.take_first(Part::Edits, 0..);
-        if draft.clipped.is_success() {
-            self.take_first(Part::MatchLocations, 0..);
-            self.take_best(MAX_ENTRIES);
-        }
-        self.take_first(Part::Findings, 0..);
-    }
-
-    /// Takes the findings that block, new ones first, each with its sentence in `errors`.
-    fn take_blocking(&mut self) {
-        let draft = self.draft;
-        let of = |is_new: bool| indices(&draft.clipped.findings, move |it| it.blocking && it.new == is_new);
-        for (error, at) in of(true).chain(of(false)).enumerate() {
-            if !self.take(Part::Findings, at) {
-                break;
-            }
-            self.take_first(Part::Errors, 0..=error);
-        }
-        self.take_first(Part::Errors, 0..);
-    }
-
-    /// Takes at most this many of the similar lines.
-    fn take_best(&mut self, most: usize) {
-        if self.take(Part::Best, 0) {
-            self.take_first(Part::BestLines, 0..most);
-        }
-    }
-
-    /// Takes the entries in order until one does not fit.
-    fn take_first(&mut self, part: Part, entries: impl IntoIterator<Item = usize>) {
-        for at in entries {
-            if !self.take(part, at) {
-                break;
-            }
-        }
-    }
-
-    /// Takes each of the entries that fits.
-    fn take_each(&mut self, part: Part, entries: impl IntoIterator<Item = usize>) {
-        for at in entries {
-            self.take(part, at);
-        }
-    }
-
-    /// Takes an entry if its bytes are left; returns true if the entry is shown.
-    fn take(&mut self, part: Part, at: usize) -> bool {
-        if self.chosen.contains(&(part, at)) {
-            return true;
-        }
-        let rest = self.cost(part, at).and_then(|cost| self.spare.checked_sub(cost));
-        if let Some(rest) = rest {
-            self.spare = rest;
-            self.chosen.insert((part, at));
-        }
-        rest.is_some()
-    }
-
-    /// Returns the bytes of an entry in the forms that are sent: as JSON with a comma, and as text with a line end. The
-    /// first entry of a part needs its list as well. `None` if there is no such entry.
-    fn cost(&self, part: Part, at: usize) -> Option<usize> {
-        let (response, forms) = (&self.draft.clipped, self.draft.options.forms);
-        let (list, json, line) = match part {
-            Part::MatchDetails => {
-                let line = text::match_line(response.match_details.as_ref()?).unwrap_or_default();
-                return Some(if forms == Forms::Json { 0 } else { escaped(&line) });
-            }
-            Part::Next => {
-                let json = serde_json::to_string(response.next.as_ref()?).unwrap_or_default();
-                (list_cost("next"), json.len(), Some(format!("next: {json}")))
-            }
-            Part::Best => {
-                let best = response.best.clone()?;
-                let head = NearestLines { lines: Vec::new(), excerpt: Vec::new(), ..best };
-                let lines = text::nearest(&head, forms).join("\n");
-                (list_cost("best") + list_cost("lines"), json_size(&head), Some(lines))
-            }
-            Part::BestLines => {
-                let best = response.best.as_ref()?;
-                let (line, numbered) = (best.lines.get(at), best.excerpt.get(at));
-                if line.is_none() && numbered.is_none() {
-                    return None;
-                }
-                let json = json_size(&line.map(String::as_str).unwrap_or_default());
-                (0, json, numbered.map(|(line, text)| format!("{line}: {text}")))
-            }
-            Part::MatchLocations => {
-                let place = response.match_locations.get(at)?;
-                let label = text::match_label(response);
-                let line = (!response.is_success()).then(|| text::location(place, label));
-                (list_cost("match_locations"), json_size(place), line)
-            }
-            Part::Edits => {
-                let region = response.edits.get(at)?;
-                let line = if self.shows_lines { None } else { text::moved_region(region) };
-                (list_cost("edits"), json_size(region), line)
-            }
-            Part::LineMap => {
-                let moved = response.line_map.get(at)?;
-                let line = response.is_success().then(|| format!("lines moved: {}", text::shift(moved)));
-                (list_cost("line_map"), json_size(moved), line)
-            }
-            Part::Gates => {
-                let run = response.gates.get(at)?;
-                let line = format!("gates: ok ({}, {}); ", text::gate(run), text::passed_gate(run));
-                (list_cost("gates"), json_size(run), Some(line))
-            }
-            Part::Findings => {
-                let finding = response.findings.get(at)?;
-                let is_listed = finding.counts || finding.blocking;
-                let line = is_listed.then(|| text::finding(finding, response, forms));
-                (list_cost("findings"), json_size(finding), line)
-            }
-            Part::Errors => (list_cost("validation_warnings"), json_size(response.errors.get(at)?), None),
-            Part::Warnings => {
-                let warning = response.validation_warnings.get(at)?;
-                let repeats = |at| self.chosen.contains(&(Part::Findings, at));
-                let is_shown = warning.in_message || warning.finding.is_some_and(repeats);
-                let line = (!is_shown).then(|| format!("warning: {}", warning.text));
-                (list_cost("validation_warnings"), json_size(warning), line)
-            }
-            Part::Notes => {
-                let note = response.notes.get(at)?;
-                (list_cost("notes"), json_size(note), Some(format!("note: {note}")))
-            }
-        };
-        let is_first = self.chosen.range((part, 0_usize)..).next().is_none_or(|(next, _)| *next != part);
-        // The first finding may also replace the message by the headline.
-        let headline = response.headline.as_ref().filter(|_| is_first && part == Part::Findings);
-        let headline = headline.map_or(0, |it| it.preface.len() + escaped(&it.summary));
-        let json = json + 1 + if is_first { list } else { 0 };
-        let text = line.as_deref().map_or(0, escaped);
-        Some(match forms {
-            Forms::Both => headline + json + text,
-            Forms::Json | Forms::Compact => headline + json,
-            Forms::Text => headline + text,
-        })
-    }
-}
-
-/// Returns the bytes of an empty list of this name as JSON.
-const fn list_cost(name: &str) -> usize {
-    name.len() + 6
+/// Returns the entries of a part.
+fn entries(part: Part, indices: impl IntoIterator<Item = usize>) -> Vec<PartEntry> {
+    indices.into_iter().map(|at| (part, at)).collect()
 }
 
 /// Returns the indices of the selected entries.
@@ -562,15 +480,16 @@ impl DiffExcerpt {
     }
 }
 
-/// Clips every text to `bytes`, and those of lists to `entry_bytes`. Notes, the diff and the proposed call are never
+/// Clips every text to its limit, and those of lists to `entry_bytes`. Notes, the diff and the proposed call are never
 /// clipped.
-fn clip_texts(response: &mut EditResponse, bytes: usize, entry_bytes: usize) {
+fn clip_texts(response: &mut EditResponse, limits: TextLimits, entry_bytes: usize) {
     let EditResponse {
         headline, message, error, hint, field, path, resolved_path, bytes_outside_edit, ..
     } = response;
-    let single = [message, error, hint, field, path, resolved_path, bytes_outside_edit].into_iter().flatten();
+    path.iter_mut().for_each(|path| *path = clip(path, limits.path));
+    let single = [message, error, hint, field, resolved_path, bytes_outside_edit].into_iter().flatten();
     let headline = headline.iter_mut().flat_map(|it| [&mut it.summary, &mut it.details]);
-    single.chain(headline).for_each(|text| *text = clip(text, bytes));
+    single.chain(headline).for_each(|text| *text = clip(text, limits.bytes));
     let places =
         response.match_locations.iter_mut().flat_map(|it| [Some(&mut it.preview), it.symbol.as_mut()]);
     let best = response.best.iter_mut().flat_map(|best| {

@@ -206,11 +206,6 @@ fn finding_group(group: &[&ReportedFinding], response: &EditResponse, forms: For
     Some(format!("{lines} {places}{file} {severity}{code}: {message} ({gate}{weight})"))
 }
 
-/// Renders one finding.
-pub(super) fn finding(finding: &ReportedFinding, response: &EditResponse, forms: Forms) -> String {
-    finding_group(&[finding], response, forms).unwrap_or_default()
-}
-
 fn weight(finding: &ReportedFinding) -> &'static str {
     match (finding.new, finding.blocking) {
         (true, true) => "new, blocking",

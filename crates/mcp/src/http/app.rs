@@ -123,6 +123,7 @@ impl HttpApp {
             }
             Method::DELETE => {
                 let is_known = tools.has_session(&parts.headers).await;
+                tools.cancel_calls(&parts.headers).await;
                 let mut answer = tools.handle(parts, Bytes::new()).await;
                 // The library accepts every id. A known session has ended at this point, so the status is not 202.
                 if answer.status() == StatusCode::ACCEPTED {

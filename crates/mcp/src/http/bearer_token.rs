@@ -18,7 +18,7 @@ pub struct BearerToken(String);
 
 impl fmt::Debug for BearerToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret")
+        f.write_str("BearerToken(..)")
     }
 }
 
@@ -98,7 +98,7 @@ mod tests {
         let shown =
             |token: &BearerToken| hash_from_header(format!("Bearer {}", token.reveal()).as_bytes()).unwrap();
         assert!(matches(&one.hash(), &shown(&one)) && !matches(&one.hash(), &shown(&other)));
-        assert_eq!(format!("{one:?}"), "Secret");
+        assert_eq!(format!("{one:?}"), "BearerToken(..)");
     }
 
     #[test]

@@ -76,5 +76,7 @@ fn kind(parsed: ParsedMessage) -> Result<BodyKind, HttpRejection> {
         }),
         ParsedMessage::UnknownNotification => Ok(BodyKind::UnknownNotification),
         ParsedMessage::Invalid(error, id) => Err(HttpRejection::invalid_message(error, id)),
+        // The status ends every request of the batch.
+        ParsedMessage::Batch(error, _) => Err(HttpRejection::invalid_message(error, None)),
     }
 }

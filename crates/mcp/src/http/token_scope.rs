@@ -3,21 +3,29 @@
 //! Invariant: sessions, questions to a person and limits belong to one token.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::Full;
-use rmcp::model::RequestId;
+use rmcp::model::{
+    CancelledNotification, CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification, RequestId,
+};
 use rmcp::transport::common::http_header::HEADER_SESSION_ID;
+use rmcp::transport::common::server_side_http::SessionId;
+use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::sync::{Mutex, MutexGuard, OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::rejection::HttpRejection;
 use super::{BearerToken, Grants, Principal};
-use crate::rpc::{Caller, MetricsSink, RequestGuard, RequestsInFlight, Server, ServerOptions, duplicate_id};
+use crate::rpc::{
+    Caller, GRACE, MetricsSink, RequestGuard, RequestsInFlight, Server, ServerOptions, duplicate_id,
+};
 use lockgate_policy::ServerLimits;
 
 /// Purpose of the derived key for a token's seal.
@@ -135,6 +143,14 @@ impl TokenServer {
         }
     }
 
+    /// Cancels the calls of the session that a request names, and waits a while until they have ended: their answers would be
+    /// lost with the session.
+    pub(super) async fn cancel_calls(&self, headers: &HeaderMap) {
+        if let Some(session) = session_id(headers) {
+            cancel_calls_of(session, &self.sessions, &self.in_flight, GRACE).await;
+        }
+    }
+
     /// Adds a request to those of its session that are in flight; one without a session is handled by itself.
     pub(super) fn begin_request(
         &self,
@@ -159,6 +175,29 @@ impl TokenServer {
     }
 }
 
+/// Cancels the calls of a session and waits until they have ended, together for at most this time.
+async fn cancel_calls_of(
+    session: &str,
+    sessions: &LocalSessionManager,
+    in_flight: &RequestsInFlight,
+    at_most: Duration,
+) {
+    let id = SessionId::from(session);
+    let cancel_and_wait = async {
+        for request in in_flight.ids(session) {
+            let cancelled = CancelledNotification::new(CancelledNotificationParam::new(Some(request), None));
+            let cancelled = ClientNotification::CancelledNotification(cancelled);
+            // A session that is busy does not take the message at once.
+            let sent = sessions.accept_message(&id, ClientJsonRpcMessage::notification(cancelled)).await;
+            if let Err(error) = sent {
+                tracing::debug!(%error, "a call of a session could not be cancelled");
+            }
+        }
+        in_flight.wait_none(session).await;
+    };
+    drop(timeout(at_most, cancel_and_wait).await);
+}
+
 /// Returns the session that a request names.
 fn session_id(headers: &HeaderMap) -> Option<&str> {
     headers.get(HEADER_SESSION_ID).and_then(|id| id.to_str().ok())
@@ -167,4 +206,23 @@ fn session_id(headers: &HeaderMap) -> Option<&str> {
 fn acquire(semaphore: &Arc<Semaphore>, what: &str) -> Result<OwnedSemaphorePermit, HttpRejection> {
     let busy = |_| HttpRejection::busy(StatusCode::TOO_MANY_REQUESTS, "requests", format!("too many {what}"));
     Arc::clone(semaphore).try_acquire_owned().map_err(busy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rmcp::transport::streamable_http_server::session::local::create_local_session;
+
+    #[tokio::test]
+    async fn a_session_that_takes_no_messages_does_not_delay_its_end() {
+        let (sessions, in_flight) = (LocalSessionManager::default(), RequestsInFlight::default());
+        let mut config = sessions.session_config.clone();
+        config.channel_capacity = 1;
+        // The worker does not run, so the second message has no room.
+        let (handle, _worker) = create_local_session("a", config);
+        sessions.sessions.write().await.insert("a".into(), handle);
+        let _guards = [1, 2, 3].map(|id| in_flight.begin("a", &RequestId::Number(id)).unwrap());
+        let end = cancel_calls_of("a", &sessions, &in_flight, Duration::from_millis(50));
+        timeout(Duration::from_secs(20), end).await.unwrap();
+    }
 }

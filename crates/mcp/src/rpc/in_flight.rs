@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rmcp::model::{ErrorData, RequestId};
+use tokio::sync::Notify;
 
 /// The requests in flight by session and id; clones share them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RequestsInFlight {
     keys: Arc<Mutex<HashSet<(String, RequestId)>>>,
+    ended: Arc<Notify>,
 }
 
 /// A request in flight. Its id is free again when the guard is dropped.
@@ -28,11 +30,29 @@ impl RequestsInFlight {
         let is_new = self.keys.lock().insert(key.clone());
         is_new.then(|| Arc::new(RequestGuard { requests: self.clone(), key }))
     }
+
+    /// Returns the ids of a session.
+    pub(crate) fn ids(&self, session: &str) -> Vec<RequestId> {
+        let keys = self.keys.lock();
+        keys.iter().filter(|(of, _)| of == session).map(|(_, id)| id.clone()).collect()
+    }
+
+    /// Waits until a session has none.
+    pub(crate) async fn wait_none(&self, session: &str) {
+        loop {
+            let ended = self.ended.notified();
+            if self.ids(session).is_empty() {
+                return;
+            }
+            ended.await;
+        }
+    }
 }
 
 impl Drop for RequestGuard {
     fn drop(&mut self) {
         self.requests.keys.lock().remove(&self.key);
+        self.requests.ended.notify_waiters();
     }
 }
 
@@ -57,5 +77,21 @@ mod tests {
         assert!(requests.begin("a", &number).is_none());
         drop(handler);
         assert!(requests.begin("a", &number).is_some());
+    }
+
+    #[tokio::test]
+    async fn the_last_request_of_a_session_ends_the_wait() {
+        let requests = RequestsInFlight::default();
+        let guards = ["a", "b"].map(|session| requests.begin(session, &RequestId::Number(1)).unwrap());
+        assert_eq!(requests.ids("a"), [RequestId::Number(1)]);
+        let waiting = tokio::spawn({
+            let requests = requests.clone();
+            async move { requests.wait_none("a").await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        let [of_session, _other] = guards;
+        drop(of_session);
+        waiting.await.unwrap();
     }
 }

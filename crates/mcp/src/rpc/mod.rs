@@ -5,6 +5,7 @@
 //! data in its arguments.
 
 mod ask;
+mod batch_ids;
 mod call;
 mod call_context;
 mod id_scanner;

@@ -1,7 +1,7 @@
 //! Reads the messages of a client.
 //!
 //! Large messages are parsed on another thread, so that small ones behind them are not delayed. Invalid messages are
-//! answered with an error, and reading continues. So is a request whose id is in flight.
+//! answered with an error, and reading continues. So is a request whose id is in flight, and each request of a batch.
 //!
 //! Invariant: at most one large message is being parsed, and only requests may overtake it.
 
@@ -14,6 +14,7 @@ use serde_json::error::Category;
 use tokio::io::AsyncRead;
 use tokio::sync::{Mutex, Semaphore, mpsc};
 
+use super::batch_ids::batch_ids;
 use super::id_scanner::IdScanner;
 use super::in_flight::duplicate_id;
 use super::input_lines::{InputLine, InputLines};
@@ -43,6 +44,8 @@ pub(crate) enum ParsedMessage {
     Message(Box<ClientJsonRpcMessage>),
     /// An invalid message, which is answered with this error.
     Invalid(ErrorData, Option<RequestId>),
+    /// Several messages in one, none of which is handled. Each of these requests is answered with this error.
+    Batch(ErrorData, Vec<RequestId>),
     UnknownNotification,
 }
 
@@ -89,6 +92,13 @@ impl MessageReader {
                 self.deliver(message).await
             }
             ParsedMessage::Invalid(error, id) => self.reject(error, id).await,
+            ParsedMessage::Batch(error, ids) if ids.is_empty() => self.reject(error, None).await,
+            ParsedMessage::Batch(error, ids) => {
+                for id in ids {
+                    self.reject(error.clone(), Some(id)).await?;
+                }
+                Some(())
+            }
             ParsedMessage::UnknownNotification => Some(()),
         }
     }
@@ -122,9 +132,11 @@ impl MessageReader {
             let parsed = tokio::task::spawn_blocking(move || parse_message(&line)).await;
             let outcome = match parsed {
                 Ok(ParsedMessage::Message(message)) => reader.deliver(message).await,
-                Ok(parsed @ (ParsedMessage::Invalid(..) | ParsedMessage::UnknownNotification)) => {
-                    reader.pass(parsed).await
-                }
+                Ok(
+                    parsed @ (ParsedMessage::Invalid(..)
+                    | ParsedMessage::Batch(..)
+                    | ParsedMessage::UnknownNotification),
+                ) => reader.pass(parsed).await,
                 Err(error) => {
                     tracing::error!(%error, "a message could not be parsed");
                     None
@@ -145,7 +157,13 @@ pub(crate) fn parse_message(line: &[u8]) -> ParsedMessage {
     tracing::debug!(%error, "a message was not understood");
     let error = match error.classify() {
         Category::Data if is_notification(line) => return ParsedMessage::UnknownNotification,
-        Category::Data => ErrorData::invalid_request(invalid(line, &error), None),
+        Category::Data if line.trim_ascii_start().starts_with(b"[") => {
+            let message = "batches are not supported; send each message by itself";
+            return ParsedMessage::Batch(ErrorData::invalid_request(message, None), batch_ids(line));
+        }
+        Category::Data => {
+            ErrorData::invalid_request(format!("the message is not a JSON-RPC request: {error}"), None)
+        }
         Category::Syntax | Category::Eof | Category::Io => {
             ErrorData::parse_error(format!("the message is not JSON: {error}"), None)
         }
@@ -159,13 +177,6 @@ pub(crate) fn parse_message(line: &[u8]) -> ParsedMessage {
 fn is_notification(line: &[u8]) -> bool {
     serde_json::from_slice::<HashMap<String, IgnoredAny>>(line)
         .is_ok_and(|fields| fields.contains_key("method") && !fields.contains_key("id"))
-}
-
-fn invalid(line: &[u8], error: &serde_json::Error) -> String {
-    match line.trim_ascii_start().first() {
-        Some(b'[') => "batches are not supported; send each message by itself".to_owned(),
-        Some(_) | None => format!("the message is not a JSON-RPC request: {error}"),
-    }
 }
 
 fn too_long(id: Option<RequestId>) -> ParsedMessage {

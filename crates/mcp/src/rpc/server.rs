@@ -6,7 +6,8 @@ use std::sync::Arc;
 use rmcp::handler::server::tool::{ToolCallContext, ToolRoute, ToolRouter};
 use rmcp::model::{
     self, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, Implementation,
-    ProtocolVersion, ServerCapabilities, ServerConfig, ToolAnnotations,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+    ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ServerHandler, tool_handler};
@@ -141,6 +142,15 @@ impl ServerHandler for Server {
                 Implementation::new("lockgate", env!("CARGO_PKG_VERSION")).with_title("lockgate"),
             )
             .with_instructions(self.instructions.to_string())
+    }
+
+    /// Lists the tools. rmcp adds the cache hints of a private list, because another token can have other tools.
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.tool_router.list_all()))
     }
 
     async fn call_tool(

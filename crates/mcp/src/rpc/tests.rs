@@ -102,6 +102,9 @@ async fn both_eras_list_the_tools() {
     );
     let new = client.request(2, "tools/list", json!({"_meta": meta()})).await;
     assert_eq!(old["result"]["tools"], new["result"]["tools"]);
+    // Another token can have other tools, so no cache may share the list.
+    assert_eq!(new["result"]["cacheScope"], "private", "{new}");
+    assert_eq!((&old["result"]["cacheScope"], &old["result"]["ttlMs"]), (&Value::Null, &Value::Null));
     assert_eq!(
         old["result"]["tools"],
         listed(&"all".parse().unwrap(), WriteAccess::Write, EntityStorage::Unconfigured)["tools"]
@@ -119,9 +122,10 @@ async fn nonsense_is_answered_and_the_server_goes_on() {
     let call =
         |arguments: &str| format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{arguments}}}"#);
     let ping = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
-    let lines: [(Vec<u8>, i64, Value); 11] = [
+    let lines: [(Vec<u8>, i64, Value); 12] = [
         (b"garbage".to_vec(), -32700, Value::Null),
-        (b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]".to_vec(), -32600, Value::Null),
+        (b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]".to_vec(), -32600, json!(1)),
+        (b"[{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}]".to_vec(), -32600, Value::Null),
         (b"{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\"".to_vec(), -32700, json!(5)),
         (b"{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"\xff\xfe\"}".to_vec(), -32700, json!(5)),
         (b"{\"id\":5}".to_vec(), -32600, json!(5)),
@@ -153,6 +157,21 @@ async fn nonsense_is_answered_and_the_server_goes_on() {
     }
     client.send(r#"{"jsonrpc":"2.0","method":"notifications/unheard_of"}"#).await;
     client.request(6, "ping", json!({})).await;
+}
+
+#[tokio::test]
+async fn every_request_of_a_batch_is_answered() {
+    let mut client = Client::new("edit");
+    client.begin("2025-03-26").await;
+    for padding in ["", &" ".repeat(reader::LARGE_MESSAGE_BYTES)] {
+        let ping = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+        client.send(format!("[{},{padding}{}]", ping("1"), ping("\"b\""))).await;
+        for id in [json!(1), json!("b")] {
+            let answer = client.read().await;
+            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &id), "{answer}");
+        }
+    }
+    client.request(2, "ping", json!({})).await;
 }
 
 #[tokio::test]

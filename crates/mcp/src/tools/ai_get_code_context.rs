@@ -1,18 +1,18 @@
 //! `ai_get_code_context`: returns the outline of a file, the uses of a symbol, or symbols that match words.
 //!
-//! Invariant: neither form of an answer exceeds the requested size. If the estimated size was too small, the least
-//! relevant entries are removed first and `truncated` is set.
+//! Invariant: neither form of an answer exceeds the requested size.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::request::{ToolRequest, parse_number};
-use crate::answer::{Answer, FieldNames, ResponseOptions, ToolProfile, counted, json_size};
-use lockgate_context::FolderSummary;
+use crate::answer::{Answer, FieldNames, ResponseOptions, ToolProfile, counted};
 use lockgate_edit::request::Target;
-use lockgate_engine::{CodeContext, CodeSymbol, ContextRequest, Reference};
+use lockgate_engine::ContextRequest;
 use lockgate_error::Error;
-use lockgate_protocol::{ContextFolder, ContextReference, ContextResponse, ContextSymbol};
+use lockgate_protocol::{
+    ContextFolder, ContextProject, ContextReference, ContextResponse, ContextSymbol, ContextTarget,
+};
 use lockgate_text::escape_name;
 
 read_tool! {
@@ -49,129 +49,46 @@ impl TryFrom<GetCodeContext> for ContextRequest {
     }
 }
 
-fn render(context: &CodeContext, _options: &ResponseOptions) -> Answer {
-    let mut response = response(context);
-    while json_size(&response) > context.max_bytes && remove_least_relevant(&mut response) {
-        response.truncated = Some(true);
-    }
-    let text = text(&response, context.max_bytes);
-    Answer::from_response(&response, text)
+fn render(response: &ContextResponse, _options: &ResponseOptions) -> Answer {
+    Answer::from_response(response, text(response))
 }
 
-fn response(context: &CodeContext) -> ContextResponse {
-    let (target, project) = (context.target.as_ref(), context.project.as_ref());
-    let symbols = |symbols: &Vec<CodeSymbol>| symbols.iter().map(symbol).collect::<Vec<_>>();
-    ContextResponse {
-        path: target.map(|target| target.path.clone()),
-        version: target.map(|target| target.version.to_string()),
-        total_lines: target.map(|target| target.lines),
-        outline: target.map(|target| symbols(&target.outline)),
-        definitions: context.definitions.as_ref().map(symbols),
-        symbols: context.found.as_ref().map(symbols),
-        references: context.definitions.as_ref().map(|_| context.references.iter().map(reference).collect()),
-        uses: Some(&context.uses).filter(|uses| !uses.is_empty()).map(symbols),
-        files: project.map(|project| project.files),
-        folders: project.map(|project| project.folders.iter().map(folder).collect()),
-        important: project.map(|project| project.important.clone()),
-        versions: context
-            .versions
-            .iter()
-            .map(|(path, version)| (path.clone(), version.to_string()))
-            .collect(),
-        notes: Some(&context.notes).filter(|notes| !notes.is_empty()).cloned(),
-        truncated: context.truncated.then_some(true),
-    }
-}
-
-fn symbol(symbol: &CodeSymbol) -> ContextSymbol {
-    ContextSymbol {
-        path: Some(&symbol.file).filter(|file| !file.is_empty()).cloned(),
-        name: symbol.name.clone(),
-        kind: symbol.kind.name().into(),
-        start_line: Some(symbol.start_line).filter(|start| *start != symbol.line),
-        line: symbol.line,
-        end_line: symbol.end_line,
-        signature: symbol.signature.clone(),
-        doc: symbol.doc.clone(),
-        code: symbol.code.clone(),
-    }
-}
-
-fn reference(reference: &Reference) -> ContextReference {
-    ContextReference {
-        path: reference.file.clone(),
-        line: reference.line,
-        text: reference.text.clone(),
-        within: reference.within.clone(),
-    }
-}
-
-fn folder(folder: &FolderSummary) -> ContextFolder {
-    ContextFolder {
-        path: if folder.path.is_empty() { ".".to_owned() } else { folder.path.clone() },
-        files: folder.files,
-        languages: folder.languages.iter().map(|(name, files)| (name.clone(), (*files).into())).collect(),
-    }
-}
-
-/// Removes the least relevant entry; returns false if none is left.
-fn remove_least_relevant(response: &mut ContextResponse) -> bool {
-    let ContextResponse {
-        uses, folders, important, references, symbols, outline, definitions, notes, ..
-    } = response;
-    let is_removed = pop(uses)
-        || pop(folders)
-        || pop(important)
-        || pop(references)
-        || pop(symbols)
-        || pop(outline)
-        || pop(definitions)
-        || pop(notes)
-        || !std::mem::take(&mut response.versions).is_empty();
-    // The caller already knows its own path, so a path that does not fit may be cut.
-    let path = response.path.as_mut().filter(|path| !is_removed && path.chars().count() > 80);
-    let is_cut = path.map(|path| *path = path.chars().take(79).chain(['…']).collect()).is_some();
-    is_removed || is_cut
-}
-
-fn pop<T>(list: &mut Option<Vec<T>>) -> bool {
-    list.as_mut().is_some_and(|list| list.pop().is_some())
-}
-
-/// Renders the text form, with the same content as the JSON form, in at most `room` bytes.
-fn text(response: &ContextResponse, room: usize) -> String {
-    let ContextResponse { outline, definitions, references, symbols, uses, .. } = response;
+/// Renders the text form, with the same content as the JSON form, within its size.
+fn text(response: &ContextResponse) -> String {
+    let ContextResponse { target, definitions, references, symbols, uses, project, .. } = response;
     let mut lines = Vec::new();
-    if let Some(path) = &response.path {
-        let version = response.version.as_deref().unwrap_or_default();
-        let count = counted(response.total_lines.unwrap_or_default(), "line");
+    if let Some(ContextTarget { path, version, total_lines, outline }) = target {
+        let count = counted(*total_lines, "line");
         lines.push(format!("{}: {count}, version {version}", escape_name(path)));
+        section(&mut lines, "outline", Some(outline), symbol_lines);
     }
-    section(&mut lines, "outline", outline, symbol_lines);
-    section(&mut lines, "definitions", definitions, symbol_lines);
-    section(&mut lines, "references", references, reference_lines);
-    section(&mut lines, "symbols", symbols, symbol_lines);
+    section(&mut lines, "definitions", definitions.as_ref(), symbol_lines);
+    section(&mut lines, "references", references.as_ref(), reference_lines);
+    section(&mut lines, "symbols", symbols.as_ref(), symbol_lines);
+    let uses = Some(uses).filter(|uses| !uses.is_empty());
     section(&mut lines, "uses, defined elsewhere", uses, symbol_lines);
-    lines.extend(response.files.map(|files| format!("files: {files}")));
-    lines.extend(response.important.iter().flatten().map(|path| format!("important: {path}")));
-    for ContextFolder { path, files, languages } in response.folders.iter().flatten() {
-        let languages: Vec<String> =
-            languages.iter().map(|(name, files)| format!("{name} {files}")).collect();
-        lines.push(format!("{path}/: {}: {}", counted(*files, "file"), languages.join(", ")));
+    if let Some(ContextProject { files, folders, important }) = project {
+        lines.push(format!("files: {files}"));
+        lines.extend(important.iter().map(|path| format!("important: {path}")));
+        for ContextFolder { path, files, languages } in folders {
+            let languages: Vec<String> =
+                languages.iter().map(|(name, files)| format!("{name} {files}")).collect();
+            lines.push(format!("{path}/: {}: {}", counted(*files, "file"), languages.join(", ")));
+        }
     }
     let versions = response.versions.iter();
     lines.extend(versions.map(|(path, version)| format!("{}: version {version}", escape_name(path))));
-    lines.extend(response.notes.iter().flatten().map(|note| format!("note: {note}")));
-    lines.extend(response.truncated.map(|_| "truncated: not all is shown".to_owned()));
+    lines.extend(response.notes.iter().map(|note| format!("note: {note}")));
+    lines.extend(response.truncated.then(|| "truncated: not all is shown".to_owned()));
     let mut used = 0;
     let fits = |line: &String| {
         used += line.len() + 1;
-        used <= room + 1
+        used <= response.max_bytes + 1
     };
     lines.into_iter().take_while(fits).collect::<Vec<_>>().join("\n")
 }
 
-fn section<T>(lines: &mut Vec<String>, title: &str, list: &Option<Vec<T>>, entry: fn(&T) -> Vec<String>) {
+fn section<T>(lines: &mut Vec<String>, title: &str, list: Option<&Vec<T>>, entry: fn(&T) -> Vec<String>) {
     if let Some(list) = list {
         lines.push(format!("{title}: {}", list.len()));
         lines.extend(list.iter().flat_map(entry));
@@ -179,19 +96,21 @@ fn section<T>(lines: &mut Vec<String>, title: &str, list: &Option<Vec<T>>, entry
 }
 
 fn symbol_lines(symbol: &ContextSymbol) -> Vec<String> {
-    let ContextSymbol { name, kind, line, end_line, signature, .. } = symbol;
-    let path = symbol.path.as_ref().map(|path| format!("{}:", escape_name(path))).unwrap_or_default();
+    let ContextSymbol { path, name, kind, line, end_line, signature, .. } = symbol;
     let start = symbol.start_line.map(|start| format!(" (from {start})")).unwrap_or_default();
-    let mut lines = vec![format!("{path}{line}-{end_line}{start} {kind} {name}: {signature}")];
+    let mut lines = vec![format!("{}{line}-{end_line}{start} {kind} {name}: {signature}", prefix(path))];
     lines.extend(symbol.doc.as_ref().map(|doc| format!("  {doc}")));
     lines.extend(symbol.code.clone());
     lines
 }
 
 fn reference_lines(ContextReference { path, line, text, within }: &ContextReference) -> Vec<String> {
-    let path = if path.is_empty() { String::new() } else { format!("{}:", escape_name(path)) };
     let within = within.as_ref().map(|within| format!(" ({within})")).unwrap_or_default();
-    vec![format!("{path}{line}{within}: {text}")]
+    vec![format!("{}{line}{within}: {text}", prefix(path))]
+}
+
+fn prefix(path: &str) -> String {
+    if path.is_empty() { String::new() } else { format!("{}:", escape_name(path)) }
 }
 
 #[cfg(test)]
@@ -199,6 +118,7 @@ mod tests {
     use super::*;
     use lockgate_context::{AnswerInput, ContextQuery, Index, VersionedText, project, reading};
     use lockgate_error::Code;
+    use lockgate_protocol::json_size;
     use lockgate_text::{Version, escape_name};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -245,7 +165,7 @@ mod tests {
         index
     }
 
-    fn answer_for(files: &BTreeMap<String, String>, wish: u8, tokens: usize) -> CodeContext {
+    fn answer_for(files: &BTreeMap<String, String>, wish: u8, tokens: usize) -> ContextResponse {
         let page = |path: &str| {
             let text = files.get(path)?;
             Some(Arc::new(VersionedText::new(text.clone(), Version::hash(text.as_bytes()))))
@@ -291,7 +211,7 @@ mod tests {
             let seed: Vec<(String, String)> = seed.into_iter().map(|(name, texts)| (name, texts.concat())).collect();
             let files = world(&seed);
             let found = answer_for(&files, wish, tokens);
-            let counted = json_size(&response(&found));
+            let counted = json_size(&found);
             // Only mandatory fields may exceed the size.
             prop_assert!(counted <= tokens * 4 || tokens <= 300, "{counted} of {}", tokens * 4);
             let answer = render(&found, &ResponseOptions::default());

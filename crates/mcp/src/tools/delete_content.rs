@@ -17,7 +17,7 @@ tool! {
 const PROFILE: ToolProfile =
     ToolProfile { rejection_message, extra_fields: &[ExtraField::Error], ..ToolProfile::PLAIN };
 
-/// Deletes a file or an entity. Its text stays in the journal, so that undo_edit can restore it.
+/// Deletes a file or an entity. Its text stays in the journal, so that it can be restored.
 #[derive(Deserialize, JsonSchema)]
 struct DeleteContent {
     /// A file: absolute, or relative to the first root. An entity: its path.

@@ -39,7 +39,7 @@ struct EditFile {
     within: Option<String>,
     /// Several replacements in the text before the call.
     edits: Option<Vec<ReplacementArgs>>,
-    /// As in safe_edit_file.
+    /// interactive only warns; verify_only never writes.
     mode: Option<WireMode>,
     /// A `version` that you read; rejected if the edited text changed since.
     expected_version: Option<String>,
@@ -49,13 +49,13 @@ struct EditFile {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ReplacementArgs {
-    /// As above.
+    /// Same.
     old_string: String,
-    /// As above.
+    /// Same.
     new_string: String,
-    /// As above.
+    /// Same.
     replace_all: Option<bool>,
-    /// As above.
+    /// Same.
     within: Option<String>,
 }
 

@@ -20,6 +20,9 @@ tool! {
     &[Toolset::Look], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
 }
 
+/// The most characters that a caller can ask for.
+const MAX_CHARS: usize = 1_000_000;
+
 /// Reads a whole file, or its rest from a line on, with its `version`.
 #[derive(Deserialize, JsonSchema)]
 struct GetContent {
@@ -39,7 +42,7 @@ impl TryFrom<GetContent> for ToolRequest {
     fn try_from(input: GetContent) -> Result<ToolRequest, Error> {
         let start_line =
             input.start_line.map_or(Ok(1), |line| parse_line(line, || "start_line".to_owned()))?;
-        let max_chars = parse_number(input.max_chars, DEFAULT_CHARS, &(1..=1_000_000), "max_chars")?;
+        let max_chars = parse_number(input.max_chars, DEFAULT_CHARS, &(1..=MAX_CHARS), "max_chars")?;
         let target = input.entity.fields().into_target(input.path)?;
         let request = LinesRequest { start_line, ..LinesRequest::from(target) };
         Ok(ToolRequest::read(request, move |reading, options| render(reading, max_chars, options)))
@@ -49,10 +52,11 @@ impl TryFrom<GetContent> for ToolRequest {
 /// Renders at most so many characters of a text, from the first of its lines on.
 pub(super) fn render(reading: &ReadLines, max_chars: usize, options: &ResponseOptions) -> Answer {
     let content = |response: &TextResponse| response.content.chars().count();
-    text_within(max_chars, options.forms, content, |most| whole(reading, most))
+    text_within(max_chars, options.forms, content, |most| whole(reading, most, max_chars))
 }
 
-fn whole(reading: &ReadLines, most: usize) -> (TextResponse, String) {
+/// Renders at most `most` characters; `max_chars` is the number that the caller chose.
+fn whole(reading: &ReadLines, most: usize, max_chars: usize) -> (TextResponse, String) {
     let (lines, first) = (reading.text.lines(), reading.start_line);
     let start = if first > 1 { lines.span(first).start } else { 0 };
     let (rest, total_lines) = (reading.text.view().get(start..).unwrap_or_default(), lines.count());
@@ -66,7 +70,7 @@ fn whole(reading: &ReadLines, most: usize) -> (TextResponse, String) {
         truncated,
         key: key(reading.entity.as_ref()),
         resolved_path: reading.resolved_path.clone(),
-        warning: truncated.then(|| warning(content, first, total_lines)),
+        warning: truncated.then(|| warning(content, first, total_lines, max_chars)),
     };
     let start = if first > 1 { format!(", shown from line {first}") } else { String::new() };
     let shown = counted(total_lines, "line") + &start;
@@ -81,9 +85,14 @@ fn take_lines(text: &str, most: usize) -> &str {
     whole.rfind('\n').and_then(|last| whole.get(..=last)).unwrap_or(whole)
 }
 
-fn warning(content: &str, first: usize, total: usize) -> String {
+fn warning(content: &str, first: usize, total: usize, max_chars: usize) -> String {
     match content.matches('\n').count() {
-        0 => format!("only the beginning of line {first} of {total} is shown"),
+        0 => {
+            let rest = (first < total).then(|| format!("; start_line {} continues after it", first + 1));
+            let more = (max_chars < MAX_CHARS).then_some("; a larger max_chars shows more of the line");
+            let (rest, more) = (rest.unwrap_or_default(), more.unwrap_or_default());
+            format!("only the beginning of line {first} of {total} is shown{rest}{more}")
+        }
         lines => {
             let next = first + lines;
             format!("only lines {first} to {} of {total} are shown; start_line {next} continues", next - 1)
@@ -150,7 +159,14 @@ mod tests {
             (8, "äne\ntwo\n", None),
             (7, "äne\n", Some("only lines 1 to 1 of 2 are shown; start_line 2 continues")),
             (4, "äne\n", Some("only lines 1 to 1 of 2 are shown; start_line 2 continues")),
-            (3, "äne", Some("only the beginning of line 1 of 2 is shown")),
+            (
+                3,
+                "äne",
+                Some(
+                    "only the beginning of line 1 of 2 is shown; start_line 2 continues after it; \
+                     a larger max_chars shows more of the line",
+                ),
+            ),
         ] {
             let answer = render(&reading("äne\ntwo\n"), most, &ResponseOptions::default());
             assert_eq!(answer.json["content"], content, "{most}");
@@ -158,5 +174,14 @@ mod tests {
             assert_eq!(answer.json.get("warning").and_then(Value::as_str), warning);
             assert_eq!(answer.text.contains("truncated: "), warning.is_some());
         }
+    }
+
+    #[test]
+    fn a_cut_line_names_only_calls_that_show_more() {
+        let cut = "only the beginning of line 1 of 1 is shown";
+        assert_eq!(warning("a", 1, 1, 1), format!("{cut}; a larger max_chars shows more of the line"));
+        assert_eq!(warning("a", 1, 1, MAX_CHARS), cut);
+        let last = "only the beginning of line 2 of 3 is shown; start_line 3 continues after it";
+        assert_eq!(warning("a", 2, 3, MAX_CHARS), last);
     }
 }

@@ -23,7 +23,7 @@ struct ListEdits {
     /// Maximum number, 20 unless given; fewer if they have more than 8 KB.
     #[schemars(range(min = 1, max = 100))]
     max_results: Option<i64>,
-    /// Skip this many edits.
+    /// Skip this many edits, at most 899.
     offset: Option<i64>,
     #[serde(flatten)]
     entity: EntityArgs,
@@ -35,7 +35,9 @@ impl TryFrom<ListEdits> for ToolRequest {
     fn try_from(input: ListEdits) -> Result<ToolRequest, Error> {
         let target = target(input.path, input.entity.fields())?;
         let most = parse_number(input.max_results, 20, &(1..=100), "max_results")?;
-        let offset = parse_number(input.offset, 0, &(0..=MAX_OFFSET), "offset")?;
+        let is_too_large = target.is_none() && input.offset.is_some_and(|offset| offset > 0);
+        let offset = parse_number(input.offset, 0, &(0..=MAX_OFFSET), "offset");
+        let offset = offset.map_err(|error| if is_too_large { error.hint(OLDER_HINT) } else { error })?;
         // One more entry than is shown tells if there are more.
         let request = HistoryRequest { target, max_entries: offset + most + 1 };
         Ok(ToolRequest::read(request, move |entries, options| {
@@ -46,6 +48,9 @@ impl TryFrom<ListEdits> for ToolRequest {
 
 /// The maximum number of skipped edits: with those that are shown, as many as one request may have.
 const MAX_OFFSET: usize = HistoryRequest::MAX_ENTRIES - 101;
+
+/// The next step after a larger offset in the list of all edits.
+const OLDER_HINT: &str = "only the newest edits can be listed; `path` lists older ones of one file or entity";
 
 #[cfg(test)]
 mod tests {
@@ -71,6 +76,14 @@ mod tests {
         }
         for wrong in [json!(0), json!(101), json!(-1), json!("x")] {
             assert_eq!(asked(json!({"max_results": wrong})), Err(Some("max_results".into())));
+        }
+        assert_eq!(MAX_OFFSET, 899, "the description of the field has the number");
+        let hint = |arguments: serde_json::Value| {
+            parse(arguments.as_object().cloned().unwrap()).unwrap_err().hint.map(String::from)
+        };
+        assert_eq!(hint(json!({"offset": MAX_OFFSET + 1})).as_deref(), Some(OLDER_HINT));
+        for arguments in [json!({"offset": MAX_OFFSET + 1, "path": "a"}), json!({"offset": -1})] {
+            assert_ne!(hint(arguments).as_deref(), Some(OLDER_HINT));
         }
         for wrong in [json!(-1), json!(MAX_OFFSET + 1)] {
             assert_eq!(asked(json!({"offset": wrong})), Err(Some("offset".into())));

@@ -128,6 +128,19 @@ mod tests {
         }
     }
 
+    /// A toolset can be offered alone. The deprecated tool names the one that replaces it.
+    #[test]
+    fn a_description_names_only_tools_of_its_toolsets() {
+        for tool in TOOLS.iter().filter(|tool| tool.name != create_file::TOOL.name) {
+            let schema = serde_json::to_string((tool.schema)()).unwrap();
+            let words: Vec<&str> = schema.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+            for named in TOOLS.iter().filter(|named| words.contains(&named.name)) {
+                let is_offered = tool.toolsets.iter().all(|toolset| named.toolsets.contains(toolset));
+                assert!(is_offered, "{} names {}", tool.name, named.name);
+            }
+        }
+    }
+
     #[test]
     fn a_text_that_is_sent_alone_fits_with_its_first_lines() {
         let reading = |lines: usize| ReadLines {

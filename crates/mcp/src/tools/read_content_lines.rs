@@ -66,32 +66,56 @@ impl TryFrom<ReadContentLines> for ToolRequest {
 /// Renders at most so many characters of lines, each after its number.
 pub(super) fn render(reading: &ReadLines, max_chars: usize, options: &ResponseOptions) -> Answer {
     let content = |response: &LinesResponse| response.content.chars().count();
-    text_within(max_chars, options.forms, content, |most| lines(reading, most))
+    text_within(max_chars, options.forms, content, |most| lines(reading, most, max_chars))
 }
 
 struct ShownLines {
     content: String,
     end_line: usize,
-    truncated: bool,
+    omitted: Omitted,
 }
 
-fn lines(reading: &ReadLines, most: usize) -> (LinesResponse, String) {
-    let ShownLines { content, end_line, truncated } = take_lines(reading, most);
+/// The part of the requested lines that is not shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Omitted {
+    Nothing,
+    /// Whole lines at the end.
+    Lines,
+    /// The end of the first line, and all lines after it.
+    EndOfLine,
+}
+
+/// Renders at most `most` characters; `max_chars` is the maximum of the call.
+fn lines(reading: &ReadLines, most: usize, max_chars: usize) -> (LinesResponse, String) {
+    let ShownLines { content, end_line, omitted } = take_lines(reading, most);
+    let total_lines = reading.text.lines().count();
+    let warning = (omitted == Omitted::EndOfLine).then(|| warning(end_line, total_lines, max_chars));
+    let truncated = omitted != Omitted::Nothing;
     let response = LinesResponse {
         path: reading.path.clone(),
         start_line: reading.start_line,
         end_line,
-        total_lines: reading.text.lines().count(),
+        total_lines,
         version: reading.text.version().to_string(),
         truncated: truncated.then_some(true),
+        warning,
         content,
         key: key(reading.entity.as_ref()),
         resolved_path: reading.resolved_path.clone(),
     };
-    let shown = format!("lines {} to {end_line} of {}", reading.start_line, response.total_lines);
-    let heading = heading(reading, &shown, truncated.then_some("not all of these lines are shown"));
+    let shown = format!("lines {} to {end_line} of {total_lines}", reading.start_line);
+    let omitted = response.warning.as_deref().unwrap_or("not all of these lines are shown");
+    let heading = heading(reading, &shown, truncated.then_some(omitted));
     let text = heading + &response.content;
     (response, text)
+}
+
+/// Returns the warning that a line is cut.
+fn warning(line: usize, total: usize, max_chars: usize) -> String {
+    let rest = (line < total).then(|| format!("; start_line {} continues after it", line + 1));
+    let more = (max_chars < MAX_CHARS).then_some("; with an end_line, more of the line is shown");
+    let (rest, more) = (rest.unwrap_or_default(), more.unwrap_or_default());
+    format!("only the beginning of line {line} of {total} is shown{rest}{more}")
 }
 
 /// Returns the lines before the content of an answer: which text it is, what is shown of it and what is left out.
@@ -117,15 +141,16 @@ fn take_lines(reading: &ReadLines, most: usize) -> ShownLines {
         let characters = row.chars().count();
         if used + characters > most {
             if content.is_empty() {
-                (content, end_line) = (row.chars().take(most).collect(), line);
+                let content = row.chars().take(most).collect();
+                return ShownLines { content, end_line: line, omitted: Omitted::EndOfLine };
             }
-            return ShownLines { content, end_line, truncated: true };
+            return ShownLines { content, end_line, omitted: Omitted::Lines };
         }
         content += &row;
         used += characters;
         end_line = line;
     }
-    ShownLines { content, end_line, truncated: false }
+    ShownLines { content, end_line, omitted: Omitted::Nothing }
 }
 
 #[cfg(test)]
@@ -221,5 +246,22 @@ mod tests {
             assert_eq!(answer.json.get("truncated").is_some(), truncated, "{most}");
             assert_eq!(answer.text.contains("truncated: "), truncated, "{most}");
         }
+    }
+
+    #[test]
+    fn a_line_that_is_cut_is_named() {
+        let more = "; with an end_line, more of the line is shown";
+        for (start, total, rest) in [(1, 3, "; start_line 2 continues after it"), (3, 3, "")] {
+            for (max_chars, more) in [(4, more), (MAX_CHARS, "")] {
+                let text = ("x".repeat(MAX_CHARS) + "\n").repeat(total);
+                let reading = reading(&text, start, total);
+                let answer = render(&reading, max_chars, &ResponseOptions::default());
+                let warning = format!("only the beginning of line {start} of {total} is shown{rest}{more}");
+                assert_eq!(answer.json["warning"], json!(warning));
+                assert!(answer.text.contains(&format!("truncated: {warning}\n")), "{start}, {max_chars}");
+            }
+        }
+        let answer = render(&reading("one\ntwo\n", 1, 2), 8, &ResponseOptions::default());
+        assert_eq!((&answer.json["truncated"], answer.json.get("warning")), (&json!(true), None));
     }
 }

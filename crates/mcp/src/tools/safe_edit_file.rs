@@ -2,9 +2,7 @@
 
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::request::{EditCall, ToolRequest, WireMode, edit_request, response_limit};
 use crate::answer::{DiffDisplay, ToolProfile};
@@ -32,9 +30,9 @@ struct SafeEditFile {
     /// A new file may be executed.
     executable: Option<bool>,
     /// New text for ranges of lines, from 1 and inclusive, as numbered before the call.
-    line_edits: Option<Vec<LineEditArgs>>,
+    line_edits: Option<Vec<LineEditFields>>,
     /// New text before lines, as numbered before the call.
-    insert_lines: Option<Vec<InsertLines>>,
+    insert_lines: Option<Vec<InsertFields>>,
     /// Text to find, literally unless `regex`; every match is replaced.
     search: Option<String>,
     /// The replacement; with `regex` also \1, \g<name>.
@@ -47,10 +45,12 @@ struct SafeEditFile {
     /// Any other number of matches is rejected.
     #[schemars(range(min = 1))]
     expect_matches: Option<i64>,
+    // Listed as an integer, because many clients accept only one type; names are accepted as well.
     /// Flags of re added up: I=2, M=8, S=16, X=64, A=256.
-    search_flags: Option<SearchFlags>,
+    #[schemars(with = "Option<i64>")]
+    search_flags: Option<FlagsValue>,
     /// Search in these lines only, from 1 and inclusive.
-    lines: Option<LineArg>,
+    lines: Option<WindowFields>,
     /// Search inside this symbol only, as in Class.method.
     within: Option<String>,
     /// strict (default): a new blocking finding stops it; interactive only warns; verify_only never writes.
@@ -62,63 +62,6 @@ struct SafeEditFile {
     expected_version: Option<String>,
     /// Maximum size of the answer, 8192 unless given.
     max_bytes: Option<i64>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct LineEditArgs {
-    /// The first line.
-    start_line: i64,
-    /// The last line.
-    end_line: i64,
-    /// Empty deletes the lines.
-    new_content: String,
-    /// The first line that you expect there, else rejected.
-    expect: Option<String>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct InsertLines {
-    /// From 1; one past the last appends.
-    at_line: i64,
-    /// A missing line end is added.
-    content: String,
-    /// The line that you expect there.
-    expect: Option<String>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct LineArg {
-    /// First.
-    start: i64,
-    /// Last.
-    end: i64,
-}
-
-/// Listed as an integer, because many clients accept only one type; names are accepted as well.
-pub(super) struct SearchFlags(pub(super) FlagsValue);
-
-impl JsonSchema for SearchFlags {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Flags".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "integer"})
-    }
-}
-
-impl<'de> Deserialize<'de> for SearchFlags {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SearchFlags, D::Error> {
-        match Value::deserialize(deserializer)? {
-            Value::String(names) => Ok(SearchFlags(FlagsValue::Names(names))),
-            value => arguments::integer(&value)
-                .map(|bits| SearchFlags(FlagsValue::Bits(bits)))
-                .ok_or_else(|| D::Error::custom("expected an integer or names")),
-        }
-    }
 }
 
 pub(super) const fn default_true() -> bool {
@@ -147,15 +90,15 @@ impl TryFrom<SafeEditFile> for EditCall {
         let limit = response_limit(input.max_bytes)?;
         let fields = Fields {
             content: input.content,
-            line_edits: input.line_edits.map(|edits| edits.into_iter().map(Into::into).collect()),
-            insert_lines: input.insert_lines.map(|inserts| inserts.into_iter().map(Into::into).collect()),
+            line_edits: input.line_edits,
+            insert_lines: input.insert_lines,
             search: input.search,
             replace: input.replace,
             regex: input.regex,
             search_count: input.search_count,
             expect_matches: input.expect_matches,
-            search_flags: input.search_flags.map(|SearchFlags(flags)| flags),
-            lines: input.lines.map(|LineArg { start, end }| WindowFields { start, end }),
+            search_flags: input.search_flags,
+            lines: input.lines,
             within: input.within,
             on_duplicate: OnDuplicate::from_expected_version(input.expected_version.as_deref()),
         };
@@ -189,24 +132,12 @@ fn check_permissions(permissions: FilePermissions, fields: &Fields) -> Result<()
     }
 }
 
-impl From<LineEditArgs> for LineEditFields {
-    fn from(LineEditArgs { start_line, end_line, new_content, expect }: LineEditArgs) -> LineEditFields {
-        LineEditFields { start_line, end_line, new_content, expect }
-    }
-}
-
-impl From<InsertLines> for InsertFields {
-    fn from(InsertLines { at_line, content, expect }: InsertLines) -> InsertFields {
-        InsertFields { at_line, content, expect }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use lockgate_edit::Edit;
     use lockgate_edit::request::{Expect, Mode};
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn asked(arguments: Value) -> Result<EditCall, Error> {
         parse_edit(arguments.as_object().cloned().unwrap_or_default())

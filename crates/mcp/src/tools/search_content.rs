@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::entity::AnyEntityArgs;
 use super::request::{ToolRequest, parse_number};
-use super::safe_edit_file::SearchFlags;
 use crate::answer::{Answer, ResponseOptions, ToolProfile, distinct_key, result_name, shared_key};
+use lockgate_edit::request::FlagsValue;
 use lockgate_engine::{LineMatch, MatchCount, Matches, NumberedLine, SearchRequest};
 use lockgate_error::{Code, Error};
 use lockgate_protocol::{FileMatches, NumberedText, SearchResponse, SearchRow};
@@ -28,7 +28,8 @@ struct SearchContent {
     /// `pattern` is a text, not a regex.
     literal: Option<bool>,
     /// Sum of I=2, S=16, X=64.
-    search_flags: Option<SearchFlags>,
+    #[schemars(with = "Option<i64>")]
+    search_flags: Option<FlagsValue>,
     /// File, folder or glob (`src/**/*.py`).
     path: Option<String>,
     /// Lines around each match, 3 unless given.
@@ -59,7 +60,7 @@ impl TryFrom<SearchContent> for SearchRequest {
         let context = parse_number(input.context_lines, 3, &(0..=50), "context_lines")?;
         let max_matches = parse_number(input.max_results, 20, &(1..=1000), "max_results")?;
         let offset = parse_number(input.offset, 0, &(0..=100_000), "offset")?;
-        let flags = input.search_flags.map(|SearchFlags(flags)| flags.into_flags());
+        let flags = input.search_flags.map(FlagsValue::into_flags);
         let flags = flags.transpose().map_err(|error| error.hint(FLAGS))?.unwrap_or_default();
         if flags.has(Flags::ASCII) {
             let message = "the flag A is only for safe_edit_file; here \\w and \\d match all of Unicode";

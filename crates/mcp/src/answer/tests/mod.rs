@@ -205,6 +205,124 @@ async fn a_rejection_of_several_edits_shows_each_finding_once() {
     assert!(answer.json["message"].as_str().unwrap().contains("fault 1"), "{}", answer.json);
 }
 
+/// Verified edits of `count` files of a folder; those at `refused` are rejected for a finding with this message.
+async fn verified(count: usize, folder: &str, refused: &[usize], message: &str) -> Vec<Report> {
+    let mut reports = Vec::new();
+    for at in 0..count {
+        let mut report = edited(json!({"path": "a.py", "search": "x", "replace": "y"})).await.unwrap();
+        report.status = Status::Verified;
+        report.target.path = format!("{folder}/module_{at}.py");
+        if refused.contains(&at) {
+            report.status = Status::Refused;
+            report.verdict.findings = vec![Finding { blocking: true, ..finding(1, message) }];
+        }
+        reports.push(report);
+    }
+    reports
+}
+
+#[tokio::test]
+async fn a_rejected_file_has_its_findings_however_many_files_there_are() {
+    for (count, at) in [(2, 1), (20, 0), (20, 10), (20, 19), (60, 30), (100, 99)] {
+        let reports = Ok(verified(count, "src/package", &[at], "no such name").await);
+        let path = format!("src/package/module_{at}.py");
+        for (forms, limit) in
+            [(Forms::Both, 8192), (Forms::Both, 2000), (Forms::Both, 1024), (Forms::Text, 1024)]
+        {
+            let answer =
+                batch(&reports, &[], &ResponseOptions { forms, limit, ..ResponseOptions::default() });
+            let case = format!("{count} files, {at}, {forms:?}, {limit}: {}", answer.text);
+            let message = answer.json["message"].as_str().unwrap();
+            assert!(message.contains(&path) && message.contains("no such name"), "{case}");
+            assert!(answer.text.contains(&path) && answer.text.contains("no such name"), "{case}");
+            let files = answer.json["files"].as_array().unwrap();
+            let shown = files.iter().find(|file| file["path"] == path.as_str());
+            if limit == 8192 {
+                assert_eq!(shown.unwrap()["findings"][0]["message"], "no such name", "{case}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_other_file_is_shown_in_place_of_a_rejected_one() {
+    for (count, refused) in [(30, &[2, 8, 14, 20, 29][..]), (10, &[0, 9]), (6, &[1, 3, 5])] {
+        let reports = Ok(verified(count, "src/package", refused, "no such name").await);
+        for limit in (1024..2100).step_by(150) {
+            let answer = batch(&reports, &[], &ResponseOptions { limit, ..ResponseOptions::default() });
+            let files = answer.json["files"].as_array().unwrap();
+            let (rejected, others): (Vec<_>, Vec<_>) =
+                files.iter().partition(|file| file["status"] == Status::Refused.name());
+            assert!(
+                others.is_empty() || rejected.len() == refused.len(),
+                "{count}, {limit}: {}",
+                answer.text
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_of_several_is_named_with_its_whole_path() {
+    for (count, folder) in [(15, "src/package".to_owned()), (15, "deep/".repeat(20)), (6, "deep/".repeat(40))]
+    {
+        let reports = Ok(verified(count, &folder, &[], "").await);
+        let answer = batch(&reports, &[], &ResponseOptions::default());
+        let files = answer.json["files"].as_array().unwrap();
+        assert!(files.len() > count / 2, "{}", answer.text);
+        for (at, file) in files.iter().enumerate() {
+            let path = format!("{folder}/module_{at}.py");
+            assert_eq!((&file["path"], file["version"].is_string()), (&json!(path), true));
+            assert!(answer.text.contains(&path), "{}", answer.text);
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_answer_about_several_edits_is_larger_than_its_limit() {
+    for (count, folder) in [(1, "d".to_owned()), (3, "d".to_owned()), (40, "deep/".repeat(80))] {
+        for message in ["short".to_owned(), "long ".repeat(400), "\u{1}".repeat(400)] {
+            let mut reports = verified(count, &folder, &[0], &message).await;
+            for report in &mut reports {
+                report.notes = (0..9).map(|at| format!("{at} {}", message.replace('\u{1}', "x"))).collect();
+            }
+            let reports = Ok(reports);
+            for (limit, forms) in [1024, 1500, 2000, 8192]
+                .into_iter()
+                .flat_map(|limit| [Forms::Both, Forms::Json, Forms::Text].map(|forms| (limit, forms)))
+            {
+                let options = ResponseOptions { forms, limit, ..ResponseOptions::default() };
+                let answer = batch(&reports, &[], &options);
+                let size = on_the_wire(&answer, forms);
+                assert!(size <= limit, "{size} bytes of {limit} as {forms:?}: {}", answer.json);
+            }
+        }
+    }
+}
+
+/// A path of 104 bytes is in the answer three times, so the rest has to be short.
+#[test]
+fn the_smallest_answer_has_the_whole_path() {
+    let path = format!("{}x.py", "deep/".repeat(20));
+    let sample = RandomAnswer {
+        before: "line\n".repeat(9),
+        edited: vec![0, 4, 8],
+        word: "other".into(),
+        message: format!("wrote {path} (+3 -3)"),
+        path,
+        locations: vec![MatchLocation { line: 1, preview: "line".into(), symbol: None }],
+        ..RandomAnswer::default()
+    };
+    for forms in [Forms::Both, Forms::Json, Forms::Text] {
+        let limit = *ResponseOptions::LIMITS.start();
+        let options = ResponseOptions { limit, forms, ..ResponseOptions::default() };
+        let (answer, _) = answered(&sample, &options);
+        assert_eq!(answer.json["path"], json!(sample.path));
+        assert_eq!(answer.json["message"], json!(sample.message));
+        assert!(on_the_wire(&answer, forms) <= limit, "{}", answer.json);
+    }
+}
+
 #[tokio::test]
 async fn a_note_about_gates_is_shown_once_per_connection_where_only_a_model_reads() {
     for (forms, repeats) in [(Forms::Text, false), (Forms::Both, true)] {
