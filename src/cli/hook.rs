@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::async_work::work;
-use super::init::user_hook_files;
+use super::init::{server_files, user_hook_files};
 use super::paint;
 use super::roots::current_folder;
 use lockgate_checks::{adopt_orphans, read_regular_file, sanitize};
@@ -357,11 +357,8 @@ fn own_tools(host: Host, root: &Path) -> OwnTools {
     if std::env::var_os("CLAUDE_PLUGIN_ROOT").is_some() {
         return OwnTools::Server;
     }
-    let (project, user) = host.server_files();
-    let home = std::env::home_dir();
-    let in_home = user.iter().filter_map(|path| home.as_ref().map(|home| home.join(path)));
-    let mut files = project.iter().map(|path| root.join(path)).chain(in_home);
-    if files.any(|file| has_server(&file)) { OwnTools::Server } else { OwnTools::CommandLine }
+    let has_server = server_files(root, host).iter().any(|file| has_server(file));
+    if has_server { OwnTools::Server } else { OwnTools::CommandLine }
 }
 
 /// True if a client's configuration has an entry with the name of lockgate's server.

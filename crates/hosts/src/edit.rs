@@ -1,11 +1,13 @@
 //! The edits that the tools of hosts make, read from the arguments of a call.
 //!
-//! Invariant: an edit is read completely or not at all; a field of the wrong type is an error.
+//! Invariant: an edit is read completely, or only for the paths that it names; nothing is guessed.
+
+use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
 use super::host::Host;
-use super::patch::{Patch, is_same_path};
+use super::patch::{self, Patch, is_same_path};
 
 /// An edit that the tool of a host is to make.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +61,15 @@ pub enum HostEdit {
         /// The path of the file.
         path: String,
     },
+    /// An edit whose arguments cannot be read completely, so that its result is not known.
+    Unreadable {
+        /// The paths that the call names; at least one.
+        paths: Vec<String>,
+        /// The reason, in one line.
+        reason: String,
+        /// Set for a patch.
+        is_patch: bool,
+    },
     /// An edit of one of several files that the call names, as it would be for each of them. Which of them the tool takes is
     /// not known.
     Ambiguous(Vec<HostEdit>),
@@ -73,6 +84,17 @@ pub struct QuotedReplacement {
     pub new: String,
     /// The matches that are replaced.
     pub matches: QuoteMatches,
+    /// The lines to which the call limits the search, from 1, in the text before the call.
+    pub lines: Option<NamedLines>,
+}
+
+/// Consecutive lines of a file, from 1, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamedLines {
+    /// The first line.
+    pub start: usize,
+    /// The last line.
+    pub end: usize,
 }
 
 /// A quoted text, and the file that it is in.
@@ -103,11 +125,16 @@ pub struct QuoteFields {
 }
 
 impl QuoteFields {
-    /// Returns the arguments of a call with another quote; `None` if they are no object.
+    /// Returns the arguments of a call with another quote, and with its lines where the call names lines; `None` if they
+    /// are no object.
     pub(super) fn with_quote(self, input: &Value, quote: &QuotedReplacement) -> Option<Map<String, Value>> {
         let mut input = input.as_object()?.clone();
         input.insert(self.old.to_owned(), quote.old.as_str().into());
         input.insert(self.new.to_owned(), quote.new.as_str().into());
+        if let (Some(lines), Some(_)) = (quote.lines, line_range(&input)) {
+            input.insert(START_LINE.to_owned(), lines.start.into());
+            input.insert(END_LINE.to_owned(), lines.end.into());
+        }
         Some(input)
     }
 }
@@ -161,6 +188,7 @@ impl HostEdit {
                 paths.iter().chain(own).map(String::as_str).collect()
             }
             HostEdit::Patch { patch, .. } => patch.paths(),
+            HostEdit::Unreadable { paths, .. } => paths.iter().map(String::as_str).collect(),
             HostEdit::Ambiguous(edits) => edits.iter().flat_map(HostEdit::paths).collect(),
         }
     }
@@ -186,12 +214,47 @@ const NEW: [&str; 5] = ["new_string", "newString", "new_str", "new_text", "Repla
 const CONTENT: [&str; 5] = ["content", "file_text", "CodeContent", "contents", "new_text"];
 const EVERY: [&str; 4] = ["replace_all", "replaceAll", "allow_multiple", "AllowMultiple"];
 const LISTS: [&str; 3] = ["edits", "replacements", "ReplacementChunks"];
+const PATCH: [&str; 4] = ["command", "patchText", "patch", "input"];
+/// The tools that search only the lines that a call names.
+const TOOLS_WITH_LINES: [&str; 2] = ["replace_file_content", "multi_replace_file_content"];
+const START_LINE: &str = "StartLine";
+const END_LINE: &str = "EndLine";
 
-/// Reads the edit of a call; `None` if the tool edits no file.
+/// Reads the edit of a call; `None` if the tool edits no file. A call that cannot be read completely is
+/// [`HostEdit::Unreadable`] if it names files.
 ///
-/// Errors: a field that is missing or of the wrong type, in one line.
+/// Errors: a field that is missing or of the wrong type, in one line, if the call names no file.
 pub(super) fn read_edit(host: Host, tool: &str, input: &Value) -> Result<Option<HostEdit>, String> {
     let Some(kind) = kind(host, tool, input) else { return Ok(None) };
+    read_complete(kind, tool, input).or_else(|reason| {
+        let paths = match kind {
+            ToolKind::Patch => patch_field(input).0.map(patch::header_paths).unwrap_or_default(),
+            ToolKind::Replace
+            | ToolKind::Write
+            | ToolKind::Delete
+            | ToolKind::Command
+            | ToolKind::Notebook
+            | ToolKind::Other => every_path(input),
+        };
+        let is_patch = matches!(kind, ToolKind::Patch);
+        if paths.is_empty() {
+            Err(reason)
+        } else {
+            Ok(Some(HostEdit::Unreadable { paths, reason, is_patch }))
+        }
+    })
+}
+
+/// Returns the paths that a call names, at its top or in an item of its lists.
+fn every_path(input: &Value) -> Vec<String> {
+    let Value::Object(fields) = input else { return Vec::new() };
+    let items = LISTS.iter().filter_map(|name| fields.get(*name)?.as_array()).flatten();
+    let objects = std::iter::once(fields).chain(items.filter_map(Value::as_object));
+    objects.flat_map(|fields| paths_in(fields, &NOTEBOOK_PATH)).collect()
+}
+
+/// Reads the edit of a call of this kind.
+fn read_complete(kind: ToolKind, tool: &str, input: &Value) -> Result<Option<HostEdit>, String> {
     match kind {
         ToolKind::Patch => return patch(input).map(Some),
         ToolKind::Command => return Ok(command(input)),
@@ -317,22 +380,38 @@ fn quote(fields: &Map<String, Value>, tool: &str) -> Result<QuotedReplacement, S
     let every = match EVERY.iter().find_map(|name| fields.get(*name)) {
         None | Some(Value::Null | Value::Bool(false)) => QuoteMatches::Only,
         Some(Value::Bool(true)) => QuoteMatches::Every,
+        // Some hosts take a flag as text as well.
+        Some(Value::String(text)) if text == "false" => QuoteMatches::Only,
+        Some(Value::String(text)) if text == "true" => QuoteMatches::Every,
         Some(_) => return Err(format!("the input of {tool} has a flag that is not true or false")),
     };
     Ok(QuotedReplacement {
         old: required(fields, &OLD, tool)?,
         new: required(fields, &NEW, tool)?,
         matches: every,
+        lines: line_range(fields).filter(|_| TOOLS_WITH_LINES.contains(&tool)),
     })
 }
 
-fn patch(input: &Value) -> Result<HostEdit, String> {
-    let field = ["command", "patchText", "patch", "input"].into_iter().find(|name| input.get(name).is_some());
-    let (text, form) = match (input, field) {
+/// Returns the lines to which a call limits the search; `None` if they are no range.
+fn line_range(fields: &Map<String, Value>) -> Option<NamedLines> {
+    let line = |name: &str| fields.get(name)?.as_u64().and_then(|line| usize::try_from(line).ok());
+    let (start, end) = (line(START_LINE)?, line(END_LINE)?);
+    (1 <= start && start <= end).then_some(NamedLines { start, end })
+}
+
+/// Returns the text of a call's patch, and the form of its arguments.
+fn patch_field(input: &Value) -> (Option<&str>, PatchForm) {
+    let field = PATCH.into_iter().find(|name| input.get(name).is_some());
+    match (input, field) {
         (Value::String(text), _) => (Some(text.as_str()), PatchForm::Text),
         (_, Some(name)) => (input.get(name).and_then(Value::as_str), PatchForm::Field(name)),
         (_, None) => (None, PatchForm::Text),
-    };
+    }
+}
+
+fn patch(input: &Value) -> Result<HostEdit, String> {
+    let (text, form) = patch_field(input);
     let text = text.ok_or("the input of apply_patch has no patch")?;
     Ok(HostEdit::Patch { patch: Patch::parse(text)?, folder: None, form })
 }
@@ -348,7 +427,17 @@ fn command(input: &Value) -> Option<HostEdit> {
     let (folder, patch) = Patch::in_command(command)?;
     let form =
         if input.get("command").is_some_and(Value::is_string) { PatchForm::Command } else { PatchForm::Text };
-    Some(HostEdit::Patch { patch: patch.ok()?, folder, form })
+    let patch = match patch {
+        Ok(patch) => patch,
+        Err(reason) => {
+            let folder = PathBuf::from(folder.unwrap_or_default());
+            let absolute = |path: String| folder.join(path).to_string_lossy().into_owned();
+            let paths: Vec<String> = patch::header_paths(command).into_iter().map(absolute).collect();
+            let is_named = !paths.is_empty();
+            return is_named.then_some(HostEdit::Unreadable { paths, reason, is_patch: true });
+        }
+    };
+    Some(HostEdit::Patch { patch, folder, form })
 }
 
 fn notebook(fields: &Map<String, Value>, path: String, tool: &str) -> Result<HostEdit, String> {
@@ -430,6 +519,69 @@ mod tests {
         let single = json!({"replacements": [item("/a"), item("/a")]});
         let edit = read("multi_replace_string_in_file", &single);
         assert!(matches!(&edit, HostEdit::Replace { path, quotes, .. } if path == "/a" && quotes.len() == 2));
+    }
+
+    #[test]
+    fn a_call_that_cannot_be_read_still_names_its_files() {
+        let patch = "*** Begin Patch\n*** Frobnicate\n*** Add File: /a\n*** Update File: /b\n*** End Patch";
+        let heredoc = format!("cd /sub && apply_patch <<'EOF'\n{}\nEOF\n", patch.replace("/b", "b"));
+        let item = json!({"filePath": "/b", "oldString": "x", "newString": 1});
+        for (host, tool, input, paths) in [
+            (
+                Host::ClaudeCode,
+                "Edit",
+                json!({"file_path": "/a", "old_string": "x", "new_string": "y", "replace_all": 1}),
+                &["/a"][..],
+            ),
+            (Host::ClaudeCode, "Write", json!({"file_path": "/a"}), &["/a"]),
+            (
+                Host::ClaudeCode,
+                "NotebookEdit",
+                json!({"notebook_path": "/a", "new_source": "", "edit_mode": "foo"}),
+                &["/a"],
+            ),
+            (
+                Host::VsCode,
+                "multi_replace_string_in_file",
+                json!({"filePath": "/a", "replacements": [item]}),
+                &["/a", "/b"],
+            ),
+            (Host::Codex, "apply_patch", json!({"command": patch}), &["/a", "/b"]),
+            (Host::Copilot, "apply_patch", json!(patch), &["/a", "/b"]),
+            (Host::Codex, "Bash", json!({"command": heredoc}), &["/a", "/sub/b"]),
+        ] {
+            let edit = read_edit(host, tool, &input).unwrap().unwrap();
+            assert!(matches!(edit, HostEdit::Unreadable { .. }), "{tool}: {edit:?}");
+            assert_eq!(edit.paths(), paths, "{tool}");
+        }
+        assert!(read_edit(Host::Codex, "apply_patch", &json!({"command": "what"})).is_err());
+    }
+
+    #[test]
+    fn a_flag_may_be_a_text() {
+        for (flag, expected) in [("true", QuoteMatches::Every), ("false", QuoteMatches::Only)] {
+            let input = json!({"filePath": "/a", "oldString": "x", "newString": "y", "replaceAll": flag});
+            let HostEdit::Replace { quotes, .. } =
+                read_edit(Host::OpenCode, "edit", &input).unwrap().unwrap()
+            else {
+                panic!("{flag}")
+            };
+            assert_eq!(quotes[0].matches, expected);
+        }
+    }
+
+    #[test]
+    fn only_a_tool_that_searches_lines_has_a_range() {
+        let input = json!({
+            "TargetFile": "/a", "TargetContent": "x", "ReplacementContent": "y", "StartLine": 2, "EndLine": 3,
+        });
+        let range = |host, tool| match read_edit(host, tool, &input).unwrap().unwrap() {
+            HostEdit::Replace { quotes, .. } => quotes[0].lines,
+            other => panic!("{other:?}"),
+        };
+        let lines = Some(NamedLines { start: 2, end: 3 });
+        assert_eq!(range(Host::Antigravity, "replace_file_content"), lines);
+        assert_eq!(range(Host::ClaudeCode, "Edit"), None);
     }
 
     #[test]

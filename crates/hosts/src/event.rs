@@ -30,6 +30,8 @@ pub struct Event {
     pub folder: Option<PathBuf>,
     /// The tool calls; one, except in an event for a batch.
     pub calls: Vec<HostCall>,
+    /// The reason why the first of a batch's other calls cannot be read, in one line.
+    pub unread: Option<String>,
 }
 
 /// The moment of an event.
@@ -67,7 +69,7 @@ pub enum Payload {
 
 /// Reads a payload. `named` is the host that the command names, if any.
 ///
-/// Errors: the reason why it cannot be read, in one line.
+/// Errors: the reason why it, or its only call, cannot be read, in one line.
 pub fn read(bytes: &[u8], named: Option<Host>) -> Result<Payload, String> {
     let value = parse(bytes)?;
     let Value::Object(payload) = &value else { return Err("the payload is not a JSON object".to_owned()) };
@@ -77,20 +79,23 @@ pub fn read(bytes: &[u8], named: Option<Host>) -> Result<Payload, String> {
     };
     let Some(envelope) = Envelope::read(host, payload) else { return Ok(Payload::NoEdit(host)) };
     let Envelope { moment, name, call, time, calls: raw_calls } = envelope;
-    let mut calls = Vec::new();
+    let (mut calls, mut unread) = (Vec::new(), None);
     for RawCall { tool, input, failure } in raw_calls {
-        if let Some(edit) = read_edit(host, &tool, &input)? {
-            calls.push(HostCall { tool, input, edit, failure });
+        match read_edit(host, &tool, &input) {
+            Ok(Some(edit)) => calls.push(HostCall { tool, input, edit, failure }),
+            Ok(None) => {}
+            // The other calls of a batch are read all the same.
+            Err(reason) => unread = unread.or(Some(reason)),
         }
     }
     if calls.is_empty() {
-        return Ok(Payload::NoEdit(host));
+        return unread.map_or(Ok(Payload::NoEdit(host)), Err);
     }
     let session = owned(payload, &SESSION);
     let first_root = || ROOTS.iter().find_map(|key| payload.get(*key)?.get(0)?.as_str());
     let folder = first_text(payload, &FOLDER).filter(|path| path.starts_with('/')).or_else(first_root);
     let folder = folder.map(PathBuf::from);
-    Ok(Payload::Event(Box::new(Event { host, moment, name, session, call, time, folder, calls })))
+    Ok(Payload::Event(Box::new(Event { host, moment, name, session, call, time, folder, calls, unread })))
 }
 
 /// The most levels of arrays and objects that are read of a payload that is not strict JSON.
@@ -508,6 +513,19 @@ mod tests {
         failed["error"] = json!({"message": "no match"});
         assert_eq!(event(&failed).moment, Moment::AfterFailure);
         assert_eq!(event(&failed).calls[0].failure.as_deref(), Some("no match"));
+    }
+
+    #[test]
+    fn a_call_that_cannot_be_read_hides_no_other_call_of_its_batch() {
+        let call = |input: Value| json!({"tool_name": "Edit", "tool_use_id": "a", "tool_input": input, "tool_response": ""});
+        let batch = |calls: &[Value]| json!({"hook_event_name": "PostToolBatch", "session_id": "s", "tool_calls": calls});
+        let good = call(json!({"file_path": "/a", "old_string": "x", "new_string": "y"}));
+        let bad = call(json!({"old_string": "x"}));
+        let (mixed, only) =
+            (event(&batch(&[bad.clone(), good.clone(), bad.clone()])), event(&batch(&[good])));
+        assert_eq!((&mixed.calls, only.unread), (&only.calls, None));
+        assert_eq!(mixed.unread, read(batch(&[bad]).to_string().as_bytes(), None).err());
+        assert!(mixed.unread.is_some());
     }
 
     #[test]

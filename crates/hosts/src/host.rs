@@ -127,29 +127,6 @@ impl Host {
             Host::Windsurf | Host::Antigravity => false,
         }
     }
-
-    /// Returns the files that configure the servers of the client: those of the project, and those of the user
-    /// relative to the home directory.
-    pub const fn server_files(self) -> (&'static [&'static str], &'static [&'static str]) {
-        match self {
-            Host::ClaudeCode => (&[".mcp.json"], &[".claude.json"]),
-            Host::Codex => (&[".codex/config.toml"], &[".codex/config.toml"]),
-            Host::Gemini => (&[".gemini/settings.json"], &[".gemini/settings.json"]),
-            Host::OpenCode => (
-                &["opencode.json", "opencode.jsonc", ".opencode/opencode.json"],
-                &[".config/opencode/opencode.json", ".config/opencode/opencode.jsonc"],
-            ),
-            Host::Copilot => (&[".mcp.json", ".github/mcp.json"], &[".copilot/mcp-config.json"]),
-            Host::VsCode => (&[".vscode/mcp.json"], &[".config/Code/User/mcp.json"]),
-            Host::Cursor => (&[".cursor/mcp.json"], &[".cursor/mcp.json"]),
-            Host::Windsurf => (&[], &[".codeium/windsurf/mcp_config.json"]),
-            Host::Cline => (&[], &[".cline/data/settings/cline_mcp_settings.json"]),
-            Host::Antigravity => (
-                &[".agents/mcp_config.json"],
-                &[".gemini/config/mcp_config.json", ".gemini/antigravity/mcp_config.json"],
-            ),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Invariant: an edit is made only if exactly one place matches, or if the call replaces every place.
 
-use super::edit::{QuoteMatches, QuotedReplacement};
+use super::edit::{NamedLines, QuoteMatches, QuotedReplacement};
 use super::patch::Chunk;
 use super::simulate::unix;
 use lockgate_edit::request::{BlockFields, EntityKind, ToleranceFields};
@@ -32,13 +32,30 @@ pub enum Located {
     Unknown,
 }
 
-/// Finds the place of a quote, and makes the edit there.
+/// Finds the place of a quote, and makes the edit there. Without a match in the lines that the call names, all lines are
+/// searched.
 pub fn quote(path: &str, before: &[u8], quote: &QuotedReplacement) -> Located {
+    let in_range = quote.lines.map(|lines| quote_in(path, before, quote, Some(lines)));
+    let has_no_match = |error: &Error| error.code == Code::MatchNotFound;
+    match in_range {
+        Some(Located::Rejected(error)) if !has_no_match(&error) => Located::Rejected(error),
+        Some(found @ (Located::Found(_) | Located::Same)) => found,
+        Some(Located::Rejected(_) | Located::Unknown) | None => quote_in(path, before, quote, None),
+    }
+}
+
+/// Finds the place of a quote in some lines, or in all.
+fn quote_in(path: &str, before: &[u8], quote: &QuotedReplacement, lines: Option<NamedLines>) -> Located {
     let occurrences = match quote.matches {
         QuoteMatches::Only => Occurrences::Block,
         QuoteMatches::Every => Occurrences::EveryBlock,
     };
-    let fields = block(unix(&quote.old), unix(&quote.new), occurrences);
+    let number = |line: usize| i64::try_from(line).ok();
+    let fields = BlockFields {
+        start_line: lines.and_then(|lines| number(lines.start)),
+        end_line: lines.and_then(|lines| number(lines.end)),
+        ..block(unix(&quote.old), unix(&quote.new), occurrences)
+    };
     match fields.into_edit() {
         Ok(edit) => make(path, before, &edit),
         Err(_) => Located::Unknown,
@@ -192,6 +209,28 @@ fn rejected(error: Error) -> Located {
 mod tests {
     use super::*;
     use crate::patch::{Patch, PatchChange};
+
+    #[test]
+    fn the_lines_of_a_call_choose_among_several_places() {
+        let text = "def f():\n    x = 1\n\ndef g():\n    x = 1\n";
+        let found = |lines: Option<(usize, usize)>| {
+            let quote = QuotedReplacement {
+                old: "  x = 1\n".to_owned(),
+                new: "  x = 2\n".to_owned(),
+                matches: QuoteMatches::Only,
+                lines: lines.map(|(start, end)| NamedLines { start, end }),
+            };
+            match super::quote("a.txt", text.as_bytes(), &quote) {
+                Located::Found(after) => Ok(String::from_utf8(after).unwrap()),
+                Located::Rejected(error) => Err(error.code),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(found(Some((4, 5))).unwrap(), "def f():\n    x = 1\n\ndef g():\n    x = 2\n");
+        for lines in [None, Some((1, 5)), Some((3, 3)), Some((90, 99))] {
+            assert_eq!(found(lines), Err(Code::AmbiguousMatch), "{lines:?}");
+        }
+    }
 
     /// Returns the text of a file after the lines of an update, or the error.
     fn updated(before: &str, update: &str) -> Result<String, Error> {

@@ -11,6 +11,7 @@ use std::path::{Component, Path};
 use lockgate_error::{Code, Error};
 
 const BEGIN: &str = "*** Begin Patch";
+const ENVIRONMENT: &str = "*** Environment ID: ";
 const END: &str = "*** End Patch";
 const ADD: &str = "*** Add File: ";
 const DELETE: &str = "*** Delete File: ";
@@ -21,6 +22,8 @@ const END_OF_FILE: &str = "*** End of File";
 /// A patch: the changes of several files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patch {
+    /// The id of the environment that Codex applies it in, if the patch names one.
+    pub environment: Option<String>,
     /// The changes, in their order; at least one.
     pub files: Vec<FilePatch>,
 }
@@ -117,19 +120,27 @@ impl Patch {
         let lines: Vec<&str> = text.trim().lines().collect();
         let lines = within_markers(&lines).or_else(|error| within_heredoc(&lines).ok_or(error))?;
         let mut reader = Reader { lines, at: 0 };
+        let environment = reader.peek().and_then(|line| line.trim().strip_prefix(ENVIRONMENT));
+        reader.at += usize::from(environment.is_some());
         let mut files = Vec::new();
         while let Some(line) = reader.peek() {
             files.push(reader.file(line.trim())?);
         }
-        if files.is_empty() { Err("the patch changes no file".to_owned()) } else { Ok(Patch { files }) }
+        let environment = environment.map(str::to_owned);
+        if files.is_empty() {
+            Err("the patch changes no file".to_owned())
+        } else {
+            Ok(Patch { environment, files })
+        }
     }
 
     /// Joins the updates of each file, which then all refer to its text before the patch.
     ///
     /// Errors: `INVALID_INPUT` for a file with several sections of which one adds, deletes or moves it.
     pub fn with_joined_updates(self) -> Result<Patch, Error> {
+        let Patch { environment, files: sections } = self;
         let mut files: Vec<FilePatch> = Vec::new();
-        for FilePatch { path, change } in self.files {
+        for FilePatch { path, change } in sections {
             let known = files.iter_mut().find(|known| is_same_path(&known.path, &path));
             let known = known.map(|known| &mut known.change);
             match (known, change) {
@@ -140,7 +151,7 @@ impl Patch {
                 (_, change) => files.push(FilePatch { path, change }),
             }
         }
-        let patch = Patch { files };
+        let patch = Patch { environment, files };
         match patch.repeated_path() {
             None => Ok(patch),
             Some(path) => {
@@ -199,6 +210,15 @@ impl Patch {
     }
 }
 
+/// Returns the paths that lines of a text name as the headers of a patch do, also if the text is no patch that can be read.
+pub(super) fn header_paths(text: &str) -> Vec<String> {
+    let headers = text.lines().filter_map(|line| {
+        let line = line.trim();
+        [ADD, DELETE, UPDATE, MOVE].iter().find_map(|mark| line.strip_prefix(mark))
+    });
+    headers.map(str::to_owned).collect()
+}
+
 /// True if two paths have the same names: `./a` is `a`.
 pub(super) fn is_same_path(one: &str, other: &str) -> bool {
     fn names(path: &str) -> impl Iterator<Item = Component<'_>> {
@@ -211,6 +231,9 @@ pub(super) fn is_same_path(one: &str, other: &str) -> bool {
 impl fmt::Display for Patch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{BEGIN}")?;
+        if let Some(environment) = &self.environment {
+            writeln!(f, "{ENVIRONMENT}{environment}")?;
+        }
         for FilePatch { path, change } in &self.files {
             match change {
                 PatchChange::Add(text) => {
@@ -394,6 +417,21 @@ mod tests {
         assert_eq!(patch.to_string(), TEXT);
         assert_eq!(Patch::parse(&format!("<<'EOF'\n{TEXT}\nEOF\n")).unwrap(), patch);
         assert_eq!(Patch::parse(&format!("\n  {TEXT}  \n\n")).unwrap(), patch);
+    }
+
+    #[test]
+    fn the_environment_of_a_patch_is_kept() {
+        let text = TEXT.replacen(BEGIN, "*** Begin Patch\n*** Environment ID: local", 1);
+        let patch = Patch::parse(&text).unwrap();
+        assert_eq!(patch, Patch { environment: Some("local".to_owned()), ..Patch::parse(TEXT).unwrap() });
+        assert_eq!(patch.to_string(), text);
+    }
+
+    #[test]
+    fn the_headers_of_a_text_that_is_no_patch_are_found() {
+        let text = TEXT.replace("@@ def f():", "what").replace("*** Update", "  *** Update");
+        assert!(Patch::parse(&text).is_err());
+        assert_eq!(header_paths(&text), ["new/a.txt", "b.py", "c.py", "d"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::edit::{QuoteMatches, QuotedReplacement};
+use super::edit::{NamedLines, QuoteMatches, QuotedReplacement};
 use super::host::TextHabit;
 use super::patch::{Chunk, ChunkLine};
 use lockgate_text::{Buffer, Change, Hints, LineEnd, Lines, common_suffix};
@@ -19,7 +19,8 @@ pub enum Simulation {
     Made(Simulated),
     /// The quote is not in the file.
     Missing,
-    /// The quote is in the file this often, and the tool wants it once, or would take the first.
+    /// The quote is in the file this often, or in the lines that the call names, and the tool wants it once, or would
+    /// take the first.
     Several(usize),
     /// The result is not known.
     Unknown,
@@ -52,6 +53,7 @@ impl Simulated {
 /// Replaces quotes, one after the other.
 pub fn replace(before: &[u8], quotes: &[QuotedReplacement], habit: TextHabit) -> Simulation {
     let mut result = Simulated { faithful: before.to_vec(), written: Some(before.to_vec()) };
+    let mut shifts: Vec<LengthChange> = Vec::new();
     for quote in quotes {
         let Ok(buffer) = Buffer::read(std::mem::take(&mut result.faithful), Hints::default()) else {
             return Simulation::Unknown;
@@ -60,10 +62,16 @@ pub fn replace(before: &[u8], quotes: &[QuotedReplacement], habit: TextHabit) ->
         if old.is_empty() {
             return Simulation::Unknown;
         }
-        let spans = match spans(buffer.view(), &old, quote.matches) {
+        let range = quote.lines.map(|lines| {
+            let NamedLines { start, end } = shifts.iter().fold(lines, LengthChange::applied);
+            buffer.lines().block(start, end)
+        });
+        let spans = match spans(buffer.view(), &old, quote.matches, range) {
             Ok(spans) => spans,
             Err(other) => return other,
         };
+        // From the last place on, so that the places above keep their lines.
+        shifts.extend(spans.iter().rev().map(|span| LengthChange::new(&buffer, span, &old, &new)));
         let changes = spans.iter().map(|span| change(span, &old, &new)).collect();
         let Ok(after) = buffer.plan(changes).and_then(|plan| buffer.apply(&plan)) else {
             return Simulation::Unknown;
@@ -74,9 +82,49 @@ pub fn replace(before: &[u8], quotes: &[QuotedReplacement], habit: TextHabit) ->
     Simulation::Made(result)
 }
 
-/// Returns the places of a quote in a text.
-fn spans(view: &str, old: &str, matches: QuoteMatches) -> Result<Vec<Range<usize>>, Simulation> {
-    let starts: Vec<usize> = overlapping(view, old).take(MAX_PLACES).collect();
+/// The lines that the replacement of one quote adds below itself.
+struct LengthChange {
+    /// The line that the quote starts in, from 1.
+    at: usize,
+    removed: usize,
+    added: usize,
+}
+
+impl LengthChange {
+    fn new(buffer: &Buffer, span: &Range<usize>, old: &str, new: &str) -> LengthChange {
+        let count = |text: &str| text.matches('\n').count();
+        LengthChange { at: buffer.lines().line_at(span.start), removed: count(old), added: count(new) }
+    }
+
+    /// Returns where lines are after the replacement.
+    fn applied(lines: NamedLines, shift: &LengthChange) -> NamedLines {
+        let moved = |line: usize| {
+            if line > shift.at { (line + shift.added).saturating_sub(shift.removed) } else { line }
+        };
+        NamedLines { start: moved(lines.start), end: moved(lines.end) }
+    }
+}
+
+/// Returns the places of a quote in a text. If it has several, those in `range` count.
+fn spans(
+    view: &str,
+    old: &str,
+    matches: QuoteMatches,
+    range: Option<Range<usize>>,
+) -> Result<Vec<Range<usize>>, Simulation> {
+    let mut starts: Vec<usize> = overlapping(view, old).take(MAX_PLACES).collect();
+    if let Some(range) = range.filter(|_| starts.len() > 1) {
+        if starts.len() == MAX_PLACES {
+            return Err(Simulation::Unknown);
+        }
+        // The range of bytes may end before a last line end.
+        let length = old.trim_end_matches('\n').len();
+        starts.retain(|start| range.start <= *start && start + length <= range.end);
+        if starts.is_empty() {
+            // The tool may fail, or look further.
+            return Err(Simulation::Unknown);
+        }
+    }
     match (starts.as_slice(), matches) {
         ([], _) => Err(Simulation::Missing),
         ([only], _) => Ok(std::iter::once(*only..only + old.len()).collect()),
@@ -138,7 +186,7 @@ fn write_quote(bytes: &[u8], quote: &QuotedReplacement, habit: TextHabit) -> Opt
     let has_crlf = text.contains("\r\n");
     let (old, new) = (unix(&quote.old), unix(&quote.new));
     let replaced = |text: &str, old: &str, new: &str| -> Option<String> {
-        let spans = spans(text, old, quote.matches).ok()?;
+        let spans = spans(text, old, quote.matches, None).ok()?;
         let mut result = String::with_capacity(text.len());
         let mut from = 0;
         for span in spans {
@@ -402,7 +450,7 @@ mod tests {
     const MIXED: &[u8] = b"a\r\nb\nc\r\nd\n";
 
     fn quote(old: &str, new: &str) -> QuotedReplacement {
-        QuotedReplacement { old: old.into(), new: new.into(), matches: QuoteMatches::Only }
+        QuotedReplacement { old: old.into(), new: new.into(), matches: QuoteMatches::Only, lines: None }
     }
 
     fn made(simulation: Simulation) -> Simulated {
@@ -475,6 +523,31 @@ mod tests {
         assert_eq!(made(replace(b"a a", &[every], TextHabit::Majority)).faithful, b"b b");
         assert_eq!(replace(b"x", &[quote("a", "b")], TextHabit::Majority), Simulation::Missing);
         assert_eq!(replace(b"a\0\xff", &[quote("a", "b")], TextHabit::Majority), Simulation::Unknown);
+    }
+
+    #[test]
+    fn a_range_of_lines_chooses_among_several_places() {
+        let text = b"x = 1\ny\nx = 1\nz\nx = 1\n";
+        let within =
+            |quote, start, end| QuotedReplacement { lines: Some(NamedLines { start, end }), ..quote };
+        let only = |start, end| replace(text, &[within(quote("x = 1", "w"), start, end)], TextHabit::Unknown);
+        assert_eq!(made(only(3, 3)).faithful, b"x = 1\ny\nw\nz\nx = 1\n");
+        assert_eq!(made(only(4, 9)).faithful, b"x = 1\ny\nx = 1\nz\nw\n");
+        assert_eq!(only(1, 4), Simulation::Several(2));
+        assert_eq!(only(2, 2), Simulation::Unknown);
+        let whole_line = within(quote("x = 1\n", "w\n"), 1, 1);
+        let found = made(replace(text, &[whole_line], TextHabit::Unknown));
+        assert_eq!(found.faithful, b"w\ny\nx = 1\nz\nx = 1\n");
+        let every = QuotedReplacement { matches: QuoteMatches::Every, ..quote("x = 1", "w") };
+        let found = made(replace(text, &[within(every, 2, 5)], TextHabit::Unknown));
+        assert_eq!(found.faithful, b"x = 1\ny\nw\nz\nw\n");
+        // A single place is taken wherever it is.
+        let single = made(replace(text, &[within(quote("z", "w"), 1, 1)], TextHabit::Unknown));
+        assert_eq!(single.faithful, b"x = 1\ny\nx = 1\nw\nx = 1\n");
+        // The ranges of a list are those of the text before the call.
+        let list = [within(quote("x = 1", "a\nb\nc"), 1, 1), within(quote("x = 1", "w"), 5, 5)];
+        let found = made(replace(text, &list, TextHabit::Unknown));
+        assert_eq!(found.faithful, b"a\nb\nc\ny\nx = 1\nz\nw\n");
     }
 
     #[test]

@@ -188,16 +188,10 @@ pub fn quote_arguments(path: &str, old: &str, new: &str) -> Value {
 }
 
 /// Describes the bytes that a host's tool would change besides the edit, and the call that keeps them.
-pub fn at_risk(
-    host: Host,
-    path: &str,
-    before: &[u8],
-    written: &[u8],
-    call: Option<String>,
-    state: EditState,
-) -> String {
+///
+/// `harm` is that of [`harm`] or [`notebook_harm`].
+pub fn at_risk(host: Host, path: &str, harm: &str, call: Option<String>, state: EditState) -> String {
     let path = sanitize(path);
-    let harm = harm(before, written);
     let name = host.name();
     let instead = call.unwrap_or_else(|| smaller_parts(&path));
     match state {
@@ -210,8 +204,29 @@ pub fn at_risk(
     }
 }
 
-/// Names what a rewritten text loses, as a phrase after "the tool".
-fn harm(before: &[u8], written: &[u8]) -> String {
+/// Names what a notebook loses that the tool writes anew, as a phrase after "the tool". `kept` is the notebook in which only
+/// the cell changes.
+pub fn notebook_harm(kept: &[u8], written: &[u8]) -> String {
+    let outputs = |bytes: &[u8]| {
+        let notebook: Value = serde_json::from_slice(bytes).unwrap_or_default();
+        let cells = notebook.get("cells").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        cells
+            .iter()
+            .filter_map(|cell| cell.get("outputs")?.as_array())
+            .filter(|list| !list.is_empty())
+            .count()
+    };
+    let clears = outputs(written) < outputs(kept);
+    if clears {
+        "clears outputs and rewrites the whole notebook"
+    } else {
+        "rewrites the layout of the whole notebook"
+    }
+    .to_owned()
+}
+
+/// Names what a rewritten text loses, as a phrase after "the tool". `before` is the text that keeps all other bytes.
+pub fn harm(before: &[u8], written: &[u8]) -> String {
     let count = |bytes: &[u8], needle: &[u8]| memchr::memmem::find_iter(bytes, needle).count();
     let ends = |bytes: &[u8]| {
         let crlf = count(bytes, b"\r\n");
@@ -223,9 +238,6 @@ fn harm(before: &[u8], written: &[u8]) -> String {
     }
     if std::str::from_utf8(before).is_err() {
         return "changes the encoding".to_owned();
-    }
-    if before.first() == Some(&b'{') && count(before, b"\"outputs\"") > 0 {
-        return "clears outputs and rewrites the whole notebook".to_owned();
     }
     match (ends(before), ends(written)) {
         ((crlf, lf), (0, _)) if crlf > 0 => {
@@ -263,7 +275,11 @@ pub fn rejection(error: &Error, path: &str, call: Option<&HostCall>) -> String {
 
 /// Returns a call with a single quote, which may be proposed with another one, and the names of its fields.
 fn repeatable_call(call: &HostCall) -> Option<(QuoteFields, ToolCall)> {
-    let HostEdit::Replace { fields: Some(fields), .. } = &call.edit else { return None };
+    let HostEdit::Replace { fields: Some(fields), quotes, .. } = &call.edit else { return None };
+    // The nearest lines may be others than those to which the call limits its search.
+    if quotes.iter().any(|quote| quote.lines.is_some()) {
+        return None;
+    }
     let names =
         ["Edit", "replace", "edit", "StrReplace", "replace_string_in_file", "editor", "replace_file_content"];
     let tool = names.into_iter().find(|name| *name == call.tool)?;
@@ -282,11 +298,25 @@ mod tests {
             (b"a\r\nb\n", b"a\r\nb\r\n", "1 LF line ends to CRLF"),
             (b"\xe9\n", b"\xef\xbf\xbd\n", "not UTF-8"),
             (b"\xe9\n", b"e\n", "changes the encoding"),
-            (b"{\"outputs\": [1]}\n", b"{}", "clears outputs"),
             (b"a\r\nb\nc\r\nd\n", b"a\r\nb\r\nc\r\nd\n", "does not name"),
         ] {
             let harm = harm(before, written);
             assert!(harm.contains(expected), "{before:?}: {harm}");
+        }
+    }
+
+    #[test]
+    fn outputs_are_cleared_only_where_there_are_some() {
+        let notebook =
+            |outputs: &Value| json!({"cells": [{"outputs": outputs}, {"source": "x"}]}).to_string();
+        let [full, empty] = [json!([1]), json!([])].map(|outputs| notebook(&outputs));
+        for (kept, written, expected) in [
+            (&full, &empty, "clears outputs"),
+            (&full, &full, "rewrites the layout"),
+            (&empty, &empty, "rewrites the layout"),
+        ] {
+            let harm = notebook_harm(kept.as_bytes(), written.as_bytes());
+            assert!(harm.starts_with(expected), "{kept}: {harm}");
         }
     }
 

@@ -92,7 +92,9 @@ fn file_line(file: &RecordedFile) -> String {
 
 fn changed(file: &RecordedFile) -> String {
     let lost = file.kept.map(|_| ", its texts are not in the journal").unwrap_or_default();
-    format!("{}{} {}{lost}", file.change_word(), name(file), counts(file.added, file.removed))
+    let counts =
+        if file.is_counted() { format!(" {}", counts(file.added, file.removed)) } else { String::new() };
+    format!("{}{}{counts}{lost}", file.change_word(), name(file))
 }
 
 /// Renders the path of a file, or the type, path and owner of an entity.
@@ -129,6 +131,26 @@ mod tests {
         assert_eq!(named(None, None), "created workflow a.py +1 -0");
         assert_eq!(named(None, Some("acme")), "created workflow a.py of organisation acme +1 -0");
         assert_eq!(named(Some("c\u{1b}rm"), None), "created workflow a.py of app \"c\\u{1b}rm\" +1 -0");
+    }
+
+    #[test]
+    fn a_change_whose_lines_are_unknown_has_no_numbers() {
+        let version = || Some("0123456789ab".to_owned());
+        let shown = |kept, added| {
+            let (version, previous_version) = (version(), version());
+            let file = RecordedFile {
+                path: "a.py".into(),
+                version,
+                previous_version,
+                kept,
+                added,
+                ..RecordedFile::default()
+            };
+            plain(&changed(&file))
+        };
+        assert_eq!(shown(Some(false), 0), "a.py, its texts are not in the journal");
+        assert_eq!(shown(Some(false), 2), "a.py +2 -0, its texts are not in the journal");
+        assert_eq!(shown(None, 0), "a.py +0 -0");
     }
 
     #[test]

@@ -120,8 +120,11 @@ fn examine<'a>(
             return Ok(HookCheck::Untried(reason));
         }
     };
-    if hook.entry.is_off {
-        return Ok(HookCheck::Fails("`disableAllHooks` in this file switches its hooks off".to_owned()));
+    if let Some(setting) = hook.entry.switched_off_by {
+        return Ok(HookCheck::Fails(format!("`{setting}` in this file switches its hooks off")));
+    }
+    if let Some((key, meaning)) = hook.entry.condition {
+        return Ok(HookCheck::Untried(format!("not tried, because it has `{key}`: {meaning}")));
     }
     let [bad, good] = events(hook.host);
     if let MatcherCheck::Unknown(matcher) = check_matcher(hook.host, hook.entry.matcher.as_deref(), bad) {
@@ -181,19 +184,21 @@ enum MatcherCheck {
     Unknown(String),
 }
 
-/// Compares the matcher of a hook with the tool of a recorded event. Claude Code takes a plain name, or several with `|`, as
-/// it is, and other matchers for regular expressions, as Codex and Gemini CLI do.
+/// Compares the matcher of a hook with the tool of a recorded event. Claude Code takes names with `|`, `,` or blanks between
+/// them as they are, and other matchers for regular expressions, as Codex, Gemini CLI and Cursor do.
 fn check_matcher(host: Host, matcher: Option<&str>, recording: &str) -> MatcherCheck {
-    let takes_matchers = matches!(host, Host::ClaudeCode | Host::Codex | Host::Gemini);
+    let takes_matchers = matches!(host, Host::ClaudeCode | Host::Codex | Host::Gemini | Host::Cursor);
     let matcher = matcher.filter(|matcher| !["", "*"].contains(matcher));
     let recording: Value = serde_json::from_str(recording).unwrap_or_default();
     let tool = recording.pointer("/payload/tool_name").and_then(Value::as_str);
     let (Some(matcher), Some(tool)) = (matcher.filter(|_| takes_matchers), tool) else {
         return MatcherCheck::Fits;
     };
-    let is_plain = |name: &str| name.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter));
-    let fits = if host == Host::ClaudeCode && matcher.split('|').all(is_plain) {
-        matcher.split('|').any(|name| name == tool)
+    let mut names = matcher.split(['|', ',', ' ']);
+    let is_plain =
+        |name: &str| name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter));
+    let fits = if host == Host::ClaudeCode && names.clone().all(is_plain) {
+        names.any(|name| name == tool)
     } else {
         match Regex::new(matcher) {
             Ok(pattern) => pattern.is_match(tool),
@@ -310,17 +315,53 @@ mod tests {
     #[test]
     fn a_matcher_is_compared_with_the_edit_tool_as_the_host_does_it() {
         let check = |host, matcher| check_matcher(host, Some(matcher), events(host)[0]);
-        for matcher in ["", "*", "Edit", "Write|Edit", "^(Edit|Write)$", ".*"] {
+        for matcher in ["", "*", "Edit", "Write|Edit", "Write,Edit", "Write, Edit", "^(Edit|Write)$", ".*"] {
             assert_eq!(check(Host::ClaudeCode, matcher), MatcherCheck::Fits, "{matcher}");
         }
-        for matcher in ["Read", "Edi", "Write|MultiEdit", "^Write"] {
+        for matcher in ["Read", "Edi", "Write|MultiEdit", "Write, MultiEdit", "^Write"] {
             let check = check(Host::ClaudeCode, matcher);
             assert!(matches!(check, MatcherCheck::LeavesOut { .. }), "{matcher}");
         }
         assert_eq!(check(Host::Gemini, "repl"), MatcherCheck::Fits, "anywhere in the name");
         let of_javascript = "^(?!Read).*";
         assert_eq!(check(Host::ClaudeCode, of_javascript), MatcherCheck::Unknown(of_javascript.to_owned()));
-        assert_eq!(check(Host::Cursor, "Read"), MatcherCheck::Fits, "a host whose matchers are not known");
+        assert_eq!(check(Host::Cursor, "Write|StrReplace"), MatcherCheck::Fits);
+        assert!(matches!(check(Host::Cursor, "Shell"), MatcherCheck::LeavesOut { .. }));
+        assert_eq!(check(Host::Windsurf, "Read"), MatcherCheck::Fits, "a host whose matchers are not known");
+    }
+
+    #[test]
+    fn a_hook_that_is_off_or_has_a_condition_does_not_work() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(".claude/settings.json");
+        fs::create_dir(file.parent().unwrap()).unwrap();
+        let examined = |hook: Value, more: (&str, Value)| {
+            let mut config = json!({"hooks": {"PreToolUse": [{"matcher": "Edit", "hooks": [hook]}]}});
+            config[more.0] = more.1;
+            fs::write(&file, config.to_string()).unwrap();
+            let hooks = configured_hooks(folder.path(), Some(Host::ClaudeCode));
+            let hook = hooks.iter().find(|hook| hook.file == file).unwrap();
+            match examine(hook, [].iter()).unwrap() {
+                HookCheck::Works(found) => panic!("it works: {found}"),
+                HookCheck::Fails(reason) | HookCheck::Untried(reason) => reason,
+            }
+        };
+        let hook = |key: &str, value: Value| json!({"command": "lockgate hook", key: value});
+        let none = || ("model", json!("x"));
+        for (reason, expected) in [
+            (examined(hook("async", json!(true)), none()), "`async`: the client does not wait"),
+            (examined(hook("if", json!("Edit(*.ts)")), none()), "`if`: the client starts it for some edits"),
+            (
+                examined(hook("timeout", json!(9)), ("hooksConfig", json!({"enabled": false}))),
+                "`hooksConfig.enabled` in this file",
+            ),
+            (
+                examined(hook("timeout", json!(9)), ("disableAllHooks", json!(true))),
+                "`disableAllHooks` in this file",
+            ),
+        ] {
+            assert!(reason.contains(expected), "{reason}");
+        }
     }
 
     /// What a host does with the recorded answers, and with other ends of a hook.

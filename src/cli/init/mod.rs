@@ -15,7 +15,7 @@ use std::sync::Arc;
 use clap::ArgAction;
 
 use self::client::{Addition, Change, Client, ClientCall, Scope};
-pub(super) use self::client::{ConfiguredHook, HookStart, configured_hooks, user_hook_files};
+pub(super) use self::client::{ConfiguredHook, HookStart, configured_hooks, server_files, user_hook_files};
 use self::outcome::InitOutcome;
 use self::policy::Trial;
 use self::writing::{OnExisting, WriteMode};

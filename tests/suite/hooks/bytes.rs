@@ -272,6 +272,18 @@ fn the_outputs_of_a_notebook_are_kept_by_the_call_of_the_denial() {
 }
 
 #[test]
+fn a_notebook_without_outputs_is_not_said_to_lose_any() {
+    let project = with_server();
+    let cells = NOTEBOOK
+        .replace("\n    {\"name\": \"stdout\", \"output_type\": \"stream\", \"text\": [\"1\\n\"]}\n   ", "");
+    assert!(cells.contains("\"outputs\": [],"));
+    project.write("n.ipynb", cells);
+    let input = json!({"notebook_path": project.at("n.ipynb"), "cell_id": "a1", "new_source": "x = 2"});
+    let reply = project.hook(&claude(&project.root(), "PreToolUse", "toolu_1", "NotebookEdit", input));
+    assert!(denial(&reply).contains("rewrites the layout of the whole notebook"), "{reply}");
+}
+
+#[test]
 fn a_file_that_claude_code_cannot_read_gets_the_call_that_can() {
     let project = with_server();
     project.write("x.txt", b"caf\xe9\nb\nc\n");

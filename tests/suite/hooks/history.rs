@@ -146,6 +146,9 @@ fn without_the_bytes_before_an_edit_cannot_be_undone() {
     fs::write(project.at("app.py"), NEW).unwrap();
     project.hook(&claude(&project.root(), "PostToolUse", "toolu_1", "Edit", input));
     assert_eq!(project.log().len(), 1);
+    // Nor are its lines known.
+    let listed = project.call(&["log"], "").stdout;
+    assert!(listed.ends_with(": app.py, its texts are not in the journal\n"), "{listed}");
     let undone = project.call(&["undo"], "");
     assert_ne!(undone.exit, 0, "{undone:?}");
     assert_eq!(project.text("app.py"), NEW);

@@ -155,6 +155,53 @@ fn a_file_that_a_list_names_in_several_ways_is_one_file() {
     }
 }
 
+#[test]
+fn a_call_that_cannot_be_read_leaves_a_line_where_others_of_its_batch_can() {
+    let project = Project::new();
+    let root = project.root();
+    let good = edit(&root, "app.py", "return", "yield");
+    for (inputs, lines) in [(vec![json!({"old_string": "x"}), good.clone()], 1), (vec![good], 0)] {
+        let call = |input| json!({"tool_name": "Edit", "tool_use_id": "a", "tool_input": input, "tool_response": ""});
+        let calls: Vec<Value> = inputs.into_iter().map(call).collect();
+        let event =
+            json!({"session_id": "s", "cwd": root, "hook_event_name": "PostToolBatch", "tool_calls": calls});
+        let outcome = project.call(&["hook"], &event.to_string());
+        assert_eq!((outcome.stdout.as_str(), outcome.exit), ("", 0), "{outcome:?}");
+        assert_eq!(outcome.stderr.lines().count(), lines, "{outcome:?}");
+        assert!(lines == 0 || outcome.stderr.contains("the input of Edit"), "{outcome:?}");
+    }
+}
+
+/// The tool of the host goes by the text of the path, and not through the link. The control: an edit that can be read.
+#[test]
+fn an_edit_that_cannot_be_read_is_guarded_where_its_tool_writes() {
+    let project = Project::new();
+    let root = project.root();
+    project.write("quality.yaml", "quality_gates: {}\npaths: [{match: \"gen/**\", access: read}]\n");
+    for folder in ["gen", "deep/er", "deep/gen"] {
+        fs::create_dir_all(project.at(folder)).unwrap();
+        project.write(&format!("{folder}/app.py"), PYTHON);
+    }
+    symlink("deep/er", project.at("linked")).unwrap();
+    for (id, flag) in [("1", json!(false)), ("2", json!(1))] {
+        let mut input = edit(&root, "linked/../gen/app.py", "return", "yield");
+        input["replace_all"] = flag;
+        let reply = project.hook(&claude(&root, "PreToolUse", id, "Edit", input));
+        assert!(denial(&reply).contains("gen/app.py may not be written"), "{id}: {reply}");
+    }
+    // The tool of a patch goes through the link.
+    project.write("quality.yaml", "quality_gates: {}\npaths: [{match: \"deep/gen/**\", access: read}]\n");
+    for (id, line) in [("3", ""), ("4", "*** Frobnicate\n")] {
+        let patch = format!(
+            "*** Begin Patch\n{line}*** Update File: linked/../gen/app.py\n@@\n-def total(items):\n+def t(items):\n*** End Patch"
+        );
+        let reply = project.hook(&json!({"session_id": "s", "turn_id": "t", "cwd": root,
+            "hook_event_name": "PreToolUse", "tool_name": "apply_patch", "tool_input": {"command": patch},
+            "tool_use_id": id}));
+        assert!(denial(&reply).contains("deep/gen/app.py may not be written"), "{id}: {reply}");
+    }
+}
+
 /// lockgate itself would not write these files; the tool of a host does.
 #[test]
 fn a_file_that_lockgate_would_not_write_is_judged_after_the_call() {
@@ -197,6 +244,57 @@ fn a_file_that_lockgate_would_not_write_is_judged_after_the_call() {
         let reply = write("PreToolUse", path, path);
         assert!(denial(&answer(&reply)).contains("; leave the file alone"), "{path}: {reply:?}");
     }
+}
+
+#[test]
+fn an_edit_that_cannot_be_read_is_guarded_by_its_paths() {
+    let project = Project::new();
+    let root = project.root();
+    let policy = "quality_gates:\n  python:\n    - tool: syntax\n";
+    project.write("quality.yaml", policy);
+    let of_claude = |name: &str, id: &str, tool: &str, input: Value| {
+        project.call(&["hook"], &claude(&root, name, id, tool, input).to_string())
+    };
+    let every = |path: &str, flag: Value| {
+        let mut input = edit(&root, path, "return", "return (");
+        input["replace_all"] = flag;
+        input
+    };
+    let of_codex = |id: &str, lines: &str| {
+        let patch = format!("*** Begin Patch\n{lines}\n*** End Patch");
+        let event = json!({"session_id": "s", "turn_id": "t", "cwd": root, "hook_event_name": "PreToolUse",
+            "tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_use_id": id});
+        project.call(&["hook"], &event.to_string())
+    };
+    let cell =
+        json!({"notebook_path": root.join(".claude/settings.json"), "new_source": "x", "edit_mode": "foo"});
+    let protected = [
+        of_claude("PreToolUse", "1", "Edit", every("quality.yaml", json!(1))),
+        of_claude("PreToolUse", "2", "NotebookEdit", cell),
+        of_codex("3", "*** Environment ID: local\n*** Add File: quality.yaml\n+x: 1"),
+        of_codex("4", "*** Frobnicate\n*** Add File: quality.yaml\n+x: 1"),
+        of_codex("5", "*** Frobnicate\n*** Update File: app.py\n*** Move to: quality.yaml\n x"),
+    ];
+    for reply in protected {
+        assert!(denial(&answer(&reply)).contains("; leave the file alone"), "{reply:?}");
+    }
+    let text = of_claude("PreToolUse", "6", "Edit", every("app.py", json!("true")));
+    assert!(denial(&answer(&text)).contains("1 finding that blocks"), "{text:?}");
+    // The result is not known: another file passes with a line, and is judged when it is written.
+    let before = of_claude("PreToolUse", "7", "Edit", every("app.py", json!(1)));
+    assert_eq!(
+        (before.stdout.as_str(), before.stderr.lines().count(), before.exit),
+        ("", 1, 0),
+        "{before:?}"
+    );
+    assert!(before.stderr.contains("a flag that is not true or false"), "{before:?}");
+    project.write("app.py", "def f(:\n");
+    let after = of_claude("PostToolUse", "7", "Edit", every("app.py", json!(1)));
+    assert!(after.stdout.contains("judged this edit after it was written"), "{after:?}");
+    assert_eq!(project.log().len(), 1);
+    project.write("quality.yaml", format!("{policy}hooks: {{ fail: closed }}\n"));
+    let closed = of_claude("PreToolUse", "8", "Edit", every("app.py", json!(1)));
+    assert!(denial(&answer(&closed)).contains("fail: closed"), "{closed:?}");
 }
 
 /// Returns every value that a payload has with one of its parts replaced.
@@ -529,6 +627,12 @@ fn a_file_cannot_be_moved_into_the_project_unjudged() {
     let inside = patch.replace(&outside.display().to_string(), "old.py");
     assert!(denial(&project.hook(&event("2", &inside))).contains("new.py"), "{inside}");
     assert_eq!(project.hook(&event("3", &inside.replace("+x = (", "+x = 2"))), Value::Null);
+    // The text of a file that is too large is not read, and the denial says so.
+    project.write("quality.yaml", "quality_gates: {}\nlimits: { file: 200B }\n");
+    project.write("old.py", "x = 1\n".repeat(50));
+    let large = project.hook(&event("4", &inside));
+    let reason = denial(&large);
+    assert!(reason.contains("TOO_LARGE: ") && !reason.contains("from outside"), "{large}");
 }
 
 /// Through a link that leads nowhere, a host's tool creates the file that it leads to. The control: a plain new file passes.

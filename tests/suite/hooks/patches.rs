@@ -231,6 +231,152 @@ fn a_patch_with_two_sections_for_one_file_is_denied() {
     assert_eq!(reply("5", first), serde_json::Value::Null, "the control: one section is judged, and is good");
 }
 
+/// A file that becomes too large for lockgate is not judged, and the others are.
+#[test]
+fn a_file_that_is_too_large_hides_no_other_file_of_a_patch() {
+    let project = Project::new();
+    let policy = "quality_gates:\n  python:\n    - tool: syntax\nlimits: { file: 200B }\n";
+    project.write("quality.yaml", policy);
+    let large = format!("*** Add File: large.txt\n{}", "+a line of some length\n".repeat(20));
+    let reply = |id: &str, line: &str, more: &str| {
+        let update = format!("*** Update File: app.py\n@@\n-    return sum(items)\n+    return {line}\n");
+        let patch = format!("*** Begin Patch\n{update}{more}*** End Patch");
+        project.hook(
+            &json!({"session_id": "s", "turn_id": "t", "cwd": project.root(), "hook_event_name": "PreToolUse",
+            "tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_use_id": id}),
+        )
+    };
+    let denied = reply("1", "(", &large);
+    assert!(denial(&denied).contains("app.py:2"), "{denied}");
+    assert_eq!(reply("3", "1", &large), Value::Null);
+    project.write("quality.yaml", format!("{policy}hooks: {{ fail: closed }}\n"));
+    let closed = reply("4", "1", &large);
+    assert!(denial(&closed).contains("TOO_LARGE"), "{closed}");
+}
+
+#[test]
+fn the_lines_of_a_call_tell_equal_places_apart() {
+    let project = Project::new();
+    project.write("app.py", "def f():\n    x = 1\n    return x\n\ndef g():\n    x = 1\n    return x\n");
+    let event = |id: &str, tool: &str, args: Value| {
+        project.hook(&json!({"toolCall": {"id": id, "name": tool, "args": args}, "conversationId": "c",
+            "workspacePaths": [project.root()]}))
+    };
+    let part = |old: &str, new: &str, start: usize, every: bool| {
+        json!({"TargetContent": old, "ReplacementContent": new, "StartLine": start, "EndLine": start + 1,
+            "AllowMultiple": every})
+    };
+    let single = |id: &str, part: Value| {
+        let mut args = part;
+        args["TargetFile"] = json!(project.at("app.py"));
+        event(id, "replace_file_content", args)
+    };
+    for every in [false, true] {
+        assert_eq!(single(&format!("1 {every}"), part("    x = 1", "    x = 2", 6, every)), Value::Null);
+        let bad = single(&format!("2 {every}"), part("    x = 1", "    x = 1 1", 6, every));
+        let reason = bad["reason"].as_str().unwrap_or_default();
+        assert!(reason.contains("app.py:6") && !reason.contains("app.py:2"), "{bad}");
+    }
+    // A call that works names the lines that it quotes.
+    let drifted = single("3", part("      x = 1", "      x = 2", 6, false));
+    let reason = drifted["reason"].as_str().unwrap_or_else(|| panic!("{drifted}"));
+    let call = reason.split_once("\nreplace_file_content ").unwrap_or_else(|| panic!("{reason}")).1;
+    let call: Value = serde_json::from_str(call).unwrap();
+    assert_eq!((&call["StartLine"], &call["EndLine"]), (&json!(5), &json!(6)), "{call}");
+    assert_eq!(single("4", call), Value::Null);
+    let chunks = json!([
+        part("    x = 1", "    x = 2\n    y = 3", 2, false),
+        part("    x = 1", "    x = 1 1", 6, false)
+    ]);
+    let list = json!({"TargetFile": project.at("app.py"), "ReplacementChunks": chunks});
+    let bad = event("5", "multi_replace_file_content", list);
+    assert!(bad["reason"].as_str().unwrap_or_default().contains("app.py:7"), "{bad}");
+}
+
+/// The lines between the changes count, not those of the file.
+#[test]
+fn a_drifted_quote_in_a_long_file_is_corrected() {
+    let project = Project::new();
+    let lines: String = (0..60_000).map(|line| format!("line {line}\n")).collect();
+    project.write("long.txt", lines);
+    let reply =
+        project.hook(&json!({"session_id": "s", "cwd": project.root(), "hook_event_name": "BeforeTool",
+        "timestamp": "1", "tool_name": "replace",
+        "tool_input": {"file_path": "long.txt", "old_string": "  line 70\n", "new_string": "  line x\n"}}));
+    let input = &reply["hookSpecificOutput"]["tool_input"];
+    assert_eq!(
+        (&input["old_string"], &input["new_string"]),
+        (&json!("line 70\n"), &json!("line x\n")),
+        "{reply}"
+    );
+}
+
+/// In a file of mixed line ends, no quote keeps those that the tool rewrites. The attempts end before the deadline.
+#[test]
+fn a_drifted_quote_in_a_large_file_of_mixed_line_ends_is_denied_in_time() {
+    let project = Project::new();
+    let line = |at: usize| format!("line {at}{}", if at.is_multiple_of(2) { "\n" } else { "\r\n" });
+    project.write("quality.yaml", "quality_gates: {}\n");
+    project.write("long.txt", (0..300_000).map(line).collect::<String>());
+    let reply =
+        project.hook(&json!({"session_id": "s", "cwd": project.root(), "hook_event_name": "BeforeTool",
+        "timestamp": "1", "tool_name": "replace", "tool_input": {"file_path": "long.txt",
+            "old_string": "  line 70\n  line 71\n  line 72\n",
+            "new_string": "  line 70\n  line x\n  line 72\n"}}));
+    let reason = reply["reason"].as_str().unwrap_or_else(|| panic!("{reply}"));
+    assert!(reason.contains("cannot change these lines without changing others"), "{reason}");
+}
+
+/// The tool of a host deletes the link itself. The control: the file that it leads to.
+#[test]
+fn a_link_that_is_deleted_is_not_judged_as_the_file_that_it_leads_to() {
+    let project = Project::new();
+    project
+        .write("quality.yaml", "quality_gates: { markdown: [{ tool: markdown-structure, level: block }] }\n");
+    project.write("b.md", "# B\n\n[a](a.md)\n");
+    let reset = || {
+        project.write("a.md", "# A\n");
+        drop(fs::remove_file(project.at("link.md")));
+        std::os::unix::fs::symlink("a.md", project.at("link.md")).unwrap();
+    };
+    let reply = |id: &str, sections: &str| {
+        reset();
+        let patch = format!("*** Begin Patch\n{sections}*** End Patch");
+        let event = json!({"session_id": "s", "turn_id": "t", "cwd": project.root(), "hook_event_name": "PreToolUse",
+            "tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_use_id": id});
+        let outcome = project.call(&["hook"], &event.to_string());
+        assert_eq!((outcome.stderr.as_str(), outcome.exit), ("", 0), "{sections}");
+        super::answer(&outcome)
+    };
+    let [file, link] = ["a.md", "link.md"].map(|path| format!("*** Delete File: {path}\n"));
+    let moved = "*** Update File: link.md\n*** Move to: c.md\n@@\n-# A\n+# C\n";
+    assert_eq!(reply("1", &link), Value::Null);
+    assert_eq!(reply("2", moved), Value::Null);
+    for (id, sections) in
+        [("3", file.clone()), ("4", format!("{file}{link}")), ("5", format!("{link}{file}"))]
+    {
+        let reply = reply(id, &sections);
+        assert!(denial(&reply).contains("this file, which the call removes: b.md:3"), "{sections}: {reply}");
+    }
+    reset();
+    let deleted = project.hook(&json!({"cursor_version": "1", "conversation_id": "c",
+        "workspace_roots": [project.root()], "hook_event_name": "preToolUse", "tool_name": "Delete",
+        "tool_input": {"path": project.at("link.md")}, "tool_use_id": "6"}));
+    assert_ne!(deleted["permission"], "deny", "{deleted}");
+    // The journal has the files, and nothing is judged again.
+    reset();
+    let call = |name: &str| {
+        let patch = format!("*** Begin Patch\n{link}*** End Patch");
+        project
+            .hook(&json!({"session_id": "s", "turn_id": "t", "cwd": project.root(), "hook_event_name": name,
+            "tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_use_id": "7"}))
+    };
+    assert_eq!(call("PreToolUse"), Value::Null);
+    fs::remove_file(project.at("link.md")).unwrap();
+    assert_eq!(call("PostToolUse"), Value::Null);
+    assert_eq!((project.log().len(), project.text("a.md").as_str()), (1, "# A\n"));
+}
+
 #[test]
 fn a_new_text_without_the_last_line_end_of_its_quote_joins_no_lines() {
     let project = Project::new();

@@ -42,6 +42,70 @@ fn a_configuration_behind_a_link_is_left_alone() {
 }
 
 #[test]
+fn the_folder_of_a_user_may_be_a_link_and_the_file_may_not() {
+    let words = ["--client", "claude", "--hooks", "--user"];
+    let fixture = Fixture::new(&[]);
+    drop(fixture.command(&words));
+    let home = fixture.folder.path().join("home");
+    fs::create_dir(fixture.folder.path().join("dotfiles")).unwrap();
+    symlink("../dotfiles", home.join(".claude")).unwrap();
+    assert_eq!(fixture.init(&words).json["status"], "written");
+    let settings = fixture.folder.path().join("dotfiles/settings.json");
+    assert!(fs::read_to_string(&settings).unwrap().contains("lockgate hook"));
+    fs::remove_file(home.join(".claude")).unwrap();
+    fs::create_dir(home.join(".claude")).unwrap();
+    symlink("../../dotfiles/settings.json", home.join(".claude/settings.json")).unwrap();
+    let message = fixture.refuses(&words, "PATH_OUTSIDE_ROOT");
+    assert!(
+        message.ends_with(
+            "/home/.claude/settings.json is a link, or behind one, which this command does not follow"
+        ),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_server_or_a_hook_of_another_kind_is_replaced_only_with_force() {
+    let bash = r#"{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"lockgate hook","timeout":30},{"type":"command","command":"mine.sh"}]}]}}"#;
+    for (words, path, before, expected) in [
+        (
+            &["--client", "claude", "--hooks"][..],
+            ".claude/settings.json",
+            bash,
+            [r#""Bash","hooks":[{"type":"command","command":"mine.sh"}]"#, r#""matcher": "Edit|Write|"#],
+        ),
+        (
+            &["--client", "claude"],
+            ".mcp.json",
+            r#"{"mcpServers": {"lockgate": {"type": "http", "url": "https://a.example"}}}"#,
+            [r#"{"lockgate": {"#, r#""command": "lockgate", "args": ["serve""#],
+        ),
+        (
+            &["--client", "opencode"],
+            "opencode.json",
+            r#"{"mcp": {"lockgate": {"type": "remote", "url": "https://a.example", "enabled": true}}}"#,
+            [r#"{"type": "local", "enabled": true"#, r#""command": ["lockgate""#],
+        ),
+        (
+            &["--client", "codex"],
+            ".codex/config.toml",
+            "[mcp_servers.lockgate]\ncommand = \"other\"\n",
+            ["command = \"lockgate\"\n", "args = [\"serve\""],
+        ),
+    ] {
+        let fixture = Fixture::new(&[(path, before)]);
+        fixture.refuses(words, "EDIT_CONFLICT");
+        let force = [words, &["--force"]].concat();
+        assert_eq!(fixture.init(&force).json["status"], "written", "{words:?}");
+        let text = fixture.text(path);
+        assert!(expected.iter().all(|part| text.contains(part)) && !text.contains("url"), "{text}");
+        assert_eq!(fixture.init(words).json["status"], "unchanged", "{text}");
+        assert_eq!(fixture.init(&[words, &["--uninstall"]].concat()).json["status"], "written");
+        assert_eq!(fixture.text(path), before);
+    }
+}
+
+#[test]
 fn an_invalid_configuration_is_refused_at_once() {
     let fixture = Fixture::new(&[]);
     assert!(Command::new("mkfifo").arg(fixture.root().join(".mcp.json")).status().unwrap().success());

@@ -144,7 +144,7 @@ impl EventGuard<'_> {
         }
         match locate::quote(&file.path, before, quote) {
             Located::Found(wanted) => {
-                let exact = rewrite::quote(before, &wanted, TextHabit::Unknown)?;
+                let exact = rewrite::quote(before, &wanted, TextHabit::Unknown).ok()?;
                 let again = match fields.and_then(|fields| fields.with_quote(&call.input, &exact)) {
                     Some(input) => format!(" This call works:\n{} {}", call.tool, Value::Object(input)),
                     None => format!(" These texts work:\n{}", json!({"old": exact.old, "new": exact.new})),

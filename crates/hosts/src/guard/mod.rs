@@ -78,6 +78,13 @@ struct HostDraft {
     change: DraftChange,
 }
 
+impl HostDraft {
+    /// True if the gates judge the draft: it has a request.
+    const fn is_judged(&self) -> bool {
+        !matches!(self.change, DraftChange::Unknown)
+    }
+}
+
 /// The change of a file.
 enum DraftChange {
     /// The tool writes exactly these bytes.
@@ -93,17 +100,19 @@ enum DraftChange {
 #[derive(Default)]
 struct FilesRead {
     files: Vec<(String, HostFile)>,
-    /// The reason why the first of the others could not be read.
-    unread: Option<String>,
+    /// The others of the project, with the reasons why they could not be read.
+    unread: Vec<(String, String)>,
 }
 
 impl EventGuard<'_> {
     /// Answers the event.
     pub async fn answer(&self) -> Guarded {
-        match self.event.moment {
+        let guarded = match self.event.moment {
             Moment::Before => self.before().await,
             Moment::After | Moment::AfterFailure => self.after().await,
-        }
+        };
+        let problem = guarded.problem.or_else(|| self.event.unread.clone());
+        Guarded { problem, ..guarded }
     }
 
     /// Answers an event before its call.
@@ -138,9 +147,13 @@ impl EventGuard<'_> {
     }
 
     async fn judge_call(&self, call: &HostCall, known: &mut Option<HookSettings>) -> Step<HookDecision> {
-        let FilesRead { files, unread } = self.read_files(&call.edit, known).await?;
-        let decision = self.judge_files(call, files, known.unwrap_or_default()).await?;
-        match (&decision, unread) {
+        let read = self.read_files(&call.edit, known).await?;
+        let unjudged = match &call.edit {
+            HostEdit::Unreadable { reason, .. } => Some(reason.clone()),
+            _ => read.unread.first().map(|(_, reason)| reason.clone()),
+        };
+        let decision = self.judge_files(call, read, known.unwrap_or_default()).await?;
+        match (&decision, unjudged) {
             // What was found in one file holds, whatever is in another.
             (HookDecision::Deny(_) | HookDecision::Forbid(_) | HookDecision::Blame(_), _) | (_, None) => {
                 Ok(decision)
@@ -154,18 +167,19 @@ impl EventGuard<'_> {
     async fn judge_files(
         &self,
         call: &HostCall,
-        files: Vec<(String, HostFile)>,
+        FilesRead { files, unread }: FilesRead,
         settings: HookSettings,
     ) -> Step<HookDecision> {
         if files.is_empty() || !self.is_first(call) {
             return Ok(HookDecision::Pass);
         }
-        let planner = CallPlanner { guard: self, call, settings };
+        let planner = CallPlanner { guard: self, call, settings, unread: &unread };
         let mut plan = planner.simulate(files)?;
+        self.leave_links(&mut plan.drafts).await;
         let mut notes = Vec::new();
         planner.check_bytes(&mut plan, &mut notes)?;
         leave_refused(&mut plan.drafts, settings.fail)?;
-        let reports = self.judge(&plan.drafts, settings).await?;
+        let reports = self.judge(&mut plan.drafts, settings).await?;
         let judged: Vec<Judged<'_>> = reports
             .iter()
             .map(|report| Judged {
@@ -203,7 +217,7 @@ impl EventGuard<'_> {
                 Err(error) => match Stop::from(error) {
                     // One of the other files may be protected.
                     Stop::Unjudged(reason) => {
-                        read.unread.get_or_insert(reason);
+                        read.unread.push((path, reason));
                         continue;
                     }
                     stop @ Stop::Answer(_) => return Err(stop),
@@ -259,18 +273,26 @@ impl EventGuard<'_> {
         known.unwrap_or_else(|| claim(self.event, call, &self.root, self.workspace.tool_calls()))
     }
 
-    /// Judges the drafts together. Stops if the gates do not end before the deadline and none has refused.
-    async fn judge(&self, drafts: &[HostDraft], settings: HookSettings) -> Step<Vec<Report>> {
-        let requests: Vec<Request> = drafts.iter().filter_map(|draft| self.request(draft)).collect();
-        if requests.is_empty() {
-            return Ok(Vec::new());
-        }
+    /// Judges the drafts together, without the files of a batch that become too large for lockgate. Stops if the gates do
+    /// not end before the deadline and none has refused.
+    async fn judge(&self, drafts: &mut [HostDraft], settings: HookSettings) -> Step<Vec<Report>> {
+        let requests = |drafts: &[HostDraft]| -> Vec<Request> {
+            drafts.iter().filter_map(|draft| self.request(draft)).collect()
+        };
         let end = self.started + settings.deadline;
-        let watch = self.watch.with_end(end);
         // A call of one file is a single edit, in which some findings are tolerated.
-        let reports = match <[Request; 1]>::try_from(requests) {
-            Ok([request]) => vec![self.workspace.edit(request, watch).await?],
-            Err(requests) => self.workspace.edit_all(requests, watch).await?,
+        let reports = match <[Request; 1]>::try_from(requests(drafts)) {
+            Ok([request]) => vec![self.workspace.edit(request, self.watch.with_end(end)).await?],
+            Err(mut all) => loop {
+                if all.is_empty() {
+                    return Ok(Vec::new());
+                }
+                match self.workspace.edit_all(all, self.watch.with_end(end)).await {
+                    Ok(reports) => break reports,
+                    Err(error) => leave_too_large(drafts, error, settings.fail)?,
+                }
+                all = requests(drafts);
+            },
         };
         let is_late = Instant::now() >= end;
         let unfinished =
@@ -282,7 +304,18 @@ impl EventGuard<'_> {
         Ok(reports)
     }
 
-    /// Returns the request that stands for a draft; `None` if nothing is to be judged.
+    /// Leaves out the removal of links: the tool of a host removes the link itself, and the file that it leads to stays.
+    async fn leave_links(&self, drafts: &mut [HostDraft]) {
+        for draft in drafts {
+            if matches!(draft.change, DraftChange::Removed)
+                && self.workspace.link_target(draft.path.clone()).await.is_some()
+            {
+                draft.change = DraftChange::Unknown;
+            }
+        }
+    }
+
+    /// Returns the request that stands for a draft; `None` unless it is [judged](HostDraft::is_judged).
     fn request(&self, draft: &HostDraft) -> Option<Request> {
         let edit = match &draft.change {
             DraftChange::Made(made) => Edit::Restore(made.expected().to_vec()),
@@ -325,7 +358,7 @@ impl EventGuard<'_> {
                 DraftChange::Unknown => ExpectedText::Unknown,
             },
         });
-        let is_judged = !drafts.iter().any(|draft| matches!(draft.change, DraftChange::Unknown));
+        let is_judged = drafts.iter().all(HostDraft::is_judged);
         let gates = summary(reports.iter().map(|report| &report.verdict));
         let record = CallRecord { files: files.collect(), gates, is_judged, note };
         if !record.files.is_empty()
@@ -373,6 +406,20 @@ fn leave_refused(drafts: &mut [HostDraft], fail: OnFailure) -> Step<()> {
     Ok(())
 }
 
+/// Leaves the file of a batch that would become too large to the event after the call. The error names it by the index of
+/// its request.
+fn leave_too_large(drafts: &mut [HostDraft], error: Error, fail: OnFailure) -> Step<()> {
+    let entry =
+        error.entry.filter(|_| error.code == Code::TooLarge).and_then(|entry| usize::try_from(entry).ok());
+    match entry.and_then(|entry| drafts.iter_mut().filter(|draft| draft.is_judged()).nth(entry)) {
+        Some(draft) if fail == OnFailure::Open => {
+            draft.change = DraftChange::Unknown;
+            Ok(())
+        }
+        Some(_) | None => Err(error.into()),
+    }
+}
+
 /// True for a link to something that does not exist.
 fn leads_nowhere(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_symlink()) && !path.exists()
@@ -415,6 +462,8 @@ struct CallPlanner<'a> {
     guard: &'a EventGuard<'a>,
     call: &'a HostCall,
     settings: HookSettings,
+    /// The files of the project that could not be read, and the reasons.
+    unread: &'a [(String, String)],
 }
 
 /// The drafts of a call, and other arguments for it.
@@ -433,15 +482,17 @@ struct CallRewrite {
 
 /// Returns a path of an edit, absolute: relative paths start from the folder of the session, or from that of a command.
 ///
-/// `.` and `..` are resolved as the host's tool does it. A patch goes through the links on the way, as the system does;
-/// the other tools go by the text alone, as Node's `path.resolve` does.
+/// `.` and `..` are resolved as the host's tool does it. A patch goes through the links on the way, as the system does; the
+/// other tools go by the text alone, as Node's `path.resolve` does.
 pub fn absolute_path(folder: &Path, edit: &HostEdit, path: &str) -> String {
     let whole = match edit {
         HostEdit::Patch { folder: Some(own), .. } => folder.join(own).join(path),
         _ => folder.join(path),
     };
     let real = match (edit, whole.parent(), whole.file_name()) {
-        (HostEdit::Patch { .. }, Some(parent), Some(name)) if has_parent_steps(&whole) => {
+        (HostEdit::Patch { .. } | HostEdit::Unreadable { is_patch: true, .. }, Some(parent), Some(name))
+            if has_parent_steps(&whole) =>
+        {
             // A folder that does not exist yet is made where the links lead.
             link_target(parent).map(|parent| parent.join(name))
         }

@@ -11,10 +11,11 @@ use crate::edit::{FileQuote, HostEdit, QuoteMatches, QuotedReplacement};
 use crate::event::HostCall;
 use crate::host::TextHabit;
 use crate::locate::{self, Located};
+use crate::notebook;
 use crate::patch::{Chunk, FilePatch, Patch, PatchChange};
+use crate::rewrite::{self, NoRewrite};
 use crate::simulate::{self, Simulated, Simulation};
 use crate::texts::{self, EditState, OwnTools};
-use crate::{notebook, rewrite};
 use lockgate_engine::HostFile;
 use lockgate_policy::{BytesAtRisk, DriftedQuote};
 
@@ -23,12 +24,16 @@ impl CallPlanner<'_> {
     pub(super) fn simulate(&self, files: Vec<(String, HostFile)>) -> Step<CallPlan> {
         if let Some(edit) = self.edit_of_one_file(&self.call.edit) {
             let call = HostCall { edit, ..self.call.clone() };
-            return CallPlanner { call: &call, guard: self.guard, settings: self.settings }.simulate(files);
+            return CallPlanner { call: &call, ..*self }.simulate(files);
         }
         match &self.call.edit {
             HostEdit::Patch { patch, .. } => self.simulate_patch(patch, files),
             HostEdit::ReplaceInFiles { quotes, .. } => Ok(self.simulate_quotes(quotes, files)),
             HostEdit::Ambiguous(edits) => self.simulate_each(edits, files),
+            HostEdit::Unreadable { .. } => {
+                let draft = |(path, file)| HostDraft { path, file, change: DraftChange::Unknown };
+                Ok(CallPlan { drafts: files.into_iter().map(draft).collect(), rewrite: None })
+            }
             HostEdit::Replace { .. }
             | HostEdit::Write { .. }
             | HostEdit::Delete { .. }
@@ -55,6 +60,7 @@ impl CallPlanner<'_> {
             | HostEdit::Delete { .. }
             | HostEdit::Patch { .. }
             | HostEdit::Notebook { .. }
+            | HostEdit::Unreadable { .. }
             | HostEdit::Other { .. } => return None,
         };
         (self.guard.paths(edit).len() == 1).then_some(single)
@@ -82,9 +88,7 @@ impl CallPlanner<'_> {
             drafts.push(HostDraft { path, file, change });
         }
         match unjudged {
-            Some(stop) if drafts.iter().all(|draft| matches!(draft.change, DraftChange::Unknown)) => {
-                Err(stop)
-            }
+            Some(stop) if !drafts.iter().any(HostDraft::is_judged) => Err(stop),
             Some(_) | None => Ok(CallPlan { drafts, rewrite: None }),
         }
     }
@@ -118,6 +122,7 @@ impl CallPlanner<'_> {
                 | HostEdit::Other { .. }
                 | HostEdit::ReplaceInFiles { .. }
                 | HostEdit::Patch { .. }
+                | HostEdit::Unreadable { .. }
                 | HostEdit::Ambiguous(_),
                 _,
             ) => DraftChange::Unknown,
@@ -190,16 +195,27 @@ impl CallPlanner<'_> {
         let HostEdit::Replace { quotes, fields, .. } = &self.call.edit else { return Ok(None) };
         let [quote] = quotes.as_slice() else { return Ok(None) };
         let (host, habit) = (self.guard.event.host, self.guard.event.host.habit());
-        let Some(exact) = rewrite::quote(before, wanted, habit) else {
-            if matches!(habit, TextHabit::Unknown | TextHabit::Lossy) {
-                return Ok(None);
+        let exact = match rewrite::quote(before, wanted, habit) {
+            Ok(exact) => exact,
+            Err(_) if matches!(habit, TextHabit::Unknown | TextHabit::Lossy) => return Ok(None),
+            Err(reason) => {
+                let why = match reason {
+                    NoRewrite::Impossible => {
+                        format!(
+                            "the edit tool of {} cannot change these lines without changing others",
+                            host.name()
+                        )
+                    }
+                    NoRewrite::TooLarge => {
+                        "the file is too large, or its places are too far apart, to find a quote that is"
+                            .to_owned()
+                    }
+                };
+                let own = self.own_edit(path, before, wanted);
+                return self.deny(format_args!(
+                    "the quoted text is not in {path} exactly as sent, and {why}.\n{own}"
+                ));
             }
-            let own = self.own_edit(path, before, wanted);
-            return self.deny(format_args!(
-                "the quoted text is not in {path} exactly as sent, and the edit tool of {} cannot change these lines \
-                 without changing others.\n{own}",
-                host.name()
-            ));
         };
         let Some(mut input) = fields.and_then(|fields| fields.with_quote(&self.call.input, &exact)) else {
             let exact = json!({"old": exact.old, "new": exact.new});
@@ -239,7 +255,8 @@ impl CallPlanner<'_> {
 
     /// Describes a call of lockgate's own tool that turns one text into the other, or else the next step.
     fn own_edit(&self, path: &str, before: &[u8], wanted: &[u8]) -> String {
-        rewrite::quote(before, wanted, TextHabit::Unknown)
+        let exact = rewrite::quote(before, wanted, TextHabit::Unknown).ok();
+        exact
             .and_then(|own| self.guard.own_call(&texts::quote_arguments(path, &own.old, &own.new)))
             .unwrap_or_else(|| texts::smaller_parts(path))
     }
@@ -286,13 +303,18 @@ impl CallPlanner<'_> {
                 ));
             }
             let Some(draft) = drafts.iter().find(|draft| draft.path == path) else {
-                // The text of a file in no project, or in another one, is not read here.
+                // The text of a file in no project, in another one, or of one that is too large, is not known here.
                 if let Some(to) = part.change.move_to()
                     && drafts.iter().any(|draft| draft.path == self.absolute(to))
                 {
+                    let unread = self.unread.iter().find(|(name, _)| *name == path);
+                    let (from, reason) = match unread {
+                        Some((_, reason)) => ("", format!(" ({reason})")),
+                        None => (" from outside of the project", String::new()),
+                    };
                     return self.deny(format_args!(
-                        "it moves {} from outside of the project to {to}, and what it would write there cannot be \
-                         judged. Send a patch that adds {to} with its text, and one that deletes the other file.",
+                        "it moves {}{from} to {to}, and what it would write there cannot be judged{reason}. Send a patch \
+                         that adds {to} with its text, and one that deletes the other file.",
                         part.path
                     ));
                 }
@@ -355,8 +377,8 @@ impl CallPlanner<'_> {
             }
             Simulation::Made(made) if made.is_at_risk() && self.settings.drift == DriftedQuote::Rewrite => {
                 match rewrite::chunks(before, &made.faithful) {
-                    Some(_) => made.faithful,
-                    None => return Ok(DraftChange::Made(made)),
+                    Ok(_) => made.faithful,
+                    Err(_) => return Ok(DraftChange::Made(made)),
                 }
             }
             Simulation::Made(made) => return Ok(DraftChange::Made(made)),
@@ -373,16 +395,21 @@ impl CallPlanner<'_> {
             },
         };
         match rewrite::chunks(before, &wanted) {
-            Some(exact) => {
+            Ok(exact) => {
                 *chunks = exact;
                 helped.push(part.path.clone());
                 Ok(DraftChange::Made(Simulated { faithful: wanted, written: None }))
             }
-            None => {
+            Err(reason) => {
+                let why = match reason {
+                    NoRewrite::Impossible => "apply_patch cannot change these lines without changing others",
+                    NoRewrite::TooLarge => {
+                        "the file is too large, or its chunks are too far apart, to correct them in one patch"
+                    }
+                };
                 let own = self.own_edit(path, before, &wanted);
                 self.deny(format_args!(
-                    "lines of the patch are not in {path} exactly as sent, and apply_patch cannot change these lines \
-                     without changing others.\n{own}"
+                    "lines of the patch are not in {path} exactly as sent, and {why}.\n{own}"
                 ))
             }
         }
@@ -398,7 +425,7 @@ impl CallPlanner<'_> {
         let host = self.guard.event.host;
         for draft in &mut plan.drafts {
             let Some(before) = draft.file.bytes.as_deref() else { continue };
-            let (written, arguments) = match &draft.change {
+            let (kept, written, arguments) = match &draft.change {
                 DraftChange::Made(made) if made.is_at_risk() => {
                     if let Some(rewrite) = self.smaller_quote(before, &made.faithful) {
                         plan.rewrite = Some(rewrite);
@@ -407,12 +434,12 @@ impl CallPlanner<'_> {
                         continue;
                     }
                     let arguments = keeping_call(&draft.file.path, before, &made.faithful, &self.call.edit);
-                    (made.expected(), arguments)
+                    (made.faithful.as_slice(), made.expected(), arguments)
                 }
                 // The model cannot have read such a file as it is.
                 DraftChange::Written(text) if !is_utf8(before) => {
                     let arguments = json!({"path": draft.file.path, "content": text});
-                    (text.as_bytes(), Some(arguments))
+                    (before, text.as_bytes(), Some(arguments))
                 }
                 DraftChange::Made(_)
                 | DraftChange::Written(_)
@@ -420,7 +447,18 @@ impl CallPlanner<'_> {
                 | DraftChange::Unknown => continue,
             };
             let own = arguments.and_then(|arguments| self.guard.own_call(&arguments));
-            let describe = |own, state| texts::at_risk(host, &draft.file.path, before, written, own, state);
+            let harm = match &self.call.edit {
+                HostEdit::Notebook { .. } => texts::notebook_harm(kept, written),
+                HostEdit::Replace { .. }
+                | HostEdit::ReplaceInFiles { .. }
+                | HostEdit::Write { .. }
+                | HostEdit::Delete { .. }
+                | HostEdit::Patch { .. }
+                | HostEdit::Other { .. }
+                | HostEdit::Unreadable { .. }
+                | HostEdit::Ambiguous(_) => texts::harm(kept, written),
+            };
+            let describe = |own, state| texts::at_risk(host, &draft.file.path, &harm, own, state);
             match self.settings.bytes.unwrap_or(by_tools) {
                 BytesAtRisk::Deny => {
                     let state = self.guard.denied(self.settings);
@@ -442,7 +480,7 @@ impl CallPlanner<'_> {
         if !is_possible {
             return None;
         }
-        let exact = rewrite::quote(before, wanted, host.habit())?;
+        let exact = rewrite::quote(before, wanted, host.habit()).ok()?;
         let input = Value::Object(fields.with_quote(&self.call.input, &exact)?);
         let context = "lockgate: the call was made with a quote of fewer lines, because the edit tool would have changed the line \
                        ends of the others."
@@ -459,7 +497,7 @@ fn set(drafts: &mut [HostDraft], path: &str, change: DraftChange) {
 
 /// Returns the arguments of lockgate's own tool that make the edit and keep all other bytes.
 fn keeping_call(path: &str, before: &[u8], faithful: &[u8], edit: &HostEdit) -> Option<Value> {
-    if let Some(exact) = rewrite::quote(before, faithful, TextHabit::Unknown) {
+    if let Ok(exact) = rewrite::quote(before, faithful, TextHabit::Unknown) {
         return Some(texts::quote_arguments(path, &exact.old, &exact.new));
     }
     let HostEdit::Replace { quotes, .. } = edit else { return None };

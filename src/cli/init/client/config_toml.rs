@@ -5,38 +5,133 @@
 use std::ops::Range;
 
 use serde_json::{Map, Value};
-use toml_edit::{Document, Item, TableLike};
+use toml_edit::{Document, InlineTable, Item, Table, TableLike};
 
 use super::addition::NAME;
-use super::merge::{ExistingObject, MergeError, MergeResult, position};
+use super::merge::{ExistingObject, MergeError, MergeResult, position, split_mark};
+use super::wanted::is_foreign_field;
 
 /// Adds the server to the table `key` of a text.
 pub(super) fn merge(text: &str, key: &str, fields: &Map<String, Value>) -> Result<MergeResult, MergeError> {
     let document = parse(text)?;
     let Some(servers) = document.get(key) else { return append(text, key, fields) };
-    let Some(server) = table(text, servers, key)?.get(NAME) else { return append(text, key, fields) };
-    let server = table(text, server, NAME)?;
-    let mut splices: Vec<(Range<usize>, String)> = Vec::new();
-    for (name, value) in fields {
-        let existing = server.get(name);
-        if existing.and_then(json_value).as_ref() == Some(value) {
-            continue;
+    let Some(server) = table(text, servers, key)?.get(NAME) else {
+        if servers.is_inline_table() {
+            let problem = format!(
+                "`{key}` is an inline table, which no other part of the file can extend; write it as a section `[{key}]`"
+            );
+            return Err(MergeError { problem, at: start(text, servers) });
         }
-        let span = existing.and_then(Item::span).ok_or_else(|| MergeError {
-            problem: format!("the server `{NAME}` has no `{name}`"),
-            at: (1, 1),
-        })?;
-        splices.push((span, toml_value(value)));
+        return append(text, key, fields);
+    };
+    let existing = table(text, server, NAME)?;
+    let foreign: Vec<&str> = existing
+        .iter()
+        .filter(|(name, item)| is_foreign_field(fields, name, &json_value(item)))
+        .map(|(name, _)| name)
+        .collect();
+    let is_wanted =
+        |(name, value): (&String, &Value)| existing.get(name).is_some_and(|item| json_value(item) == *value);
+    if foreign.is_empty() && fields.iter().all(is_wanted) {
+        return Ok(MergeResult::Unchanged);
+    }
+    let differing = fields.iter().filter(|field| !is_wanted(*field));
+    let first =
+        differing.clone().filter_map(|(name, _)| existing.get(name)?.span()).map(|span| span.start).min();
+    let at = first.map_or_else(|| start(text, server), |first| position(text, first));
+    let mut wanted = json_value(document.as_item());
+    if let Some(server) = wanted.pointer_mut(&format!("/{key}/{NAME}")).and_then(Value::as_object_mut) {
+        server.retain(|name, _| !foreign.contains(&name.as_str()));
+        server.extend(fields.clone());
+    }
+    let new = if let Some(inline) = server.as_inline_table() {
+        set_inline(text, inline, fields, &foreign)
+    } else if foreign.is_empty() {
+        set_fields(text, server, &differing.collect::<Vec<_>>())
+    } else {
+        let without = cut_fields(text, existing, &foreign);
+        // A field that was not cut would be found again without end.
+        let has_foreign =
+            |server: &ExistingObject| foreign.iter().any(|name| server.fields.contains_key(*name));
+        if find(&without, key)?.as_ref().is_some_and(has_foreign) {
+            return Err(not_its_own(at));
+        }
+        match merge(&without, key, fields)? {
+            MergeResult::Unchanged => without,
+            MergeResult::Added(new) | MergeResult::Replaced(new, _) => new,
+        }
+    };
+    if parse(&new).is_ok_and(|new| json_value(new.as_item()) == wanted) {
+        return Ok(MergeResult::Replaced(new, at));
+    }
+    Err(not_its_own(at))
+}
+
+/// Sets these fields of a server that is a table; a missing one is written below the last of its values.
+fn set_fields(text: &str, server: &Item, fields: &[(&String, &Value)]) -> String {
+    let values = server.as_table_like().into_iter().flat_map(TableLike::iter);
+    let last =
+        values.filter(|(_, item)| item.is_value()).filter_map(|(_, item)| item.span()).map(|span| span.end);
+    let header =
+        server.as_table().filter(|table| !table.is_dotted() && !table.is_implicit()).and_then(Table::span);
+    let end = header.map(|header| last.fold(header.end, usize::max));
+    let (mut splices, mut missing) = (Vec::new(), String::new());
+    for (name, value) in fields {
+        let value = toml_value(value);
+        match server.get(name.as_str()).and_then(Item::span) {
+            Some(span) => splices.push((span, value)),
+            None => missing += &format!("{}{name} = {value}", line_end(text)),
+        }
+    }
+    if let Some(end) = end.filter(|_| !missing.is_empty()) {
+        let rest = text.get(end..).unwrap_or_default();
+        let end = end + rest.find(['\r', '\n']).unwrap_or(rest.len());
+        splices.push((end..end, missing));
     }
     splices.sort_by_key(|(span, _)| span.start);
-    let Some((first, _)) = splices.first() else { return Ok(MergeResult::Unchanged) };
-    let at = position(text, first.start);
     let mut new = text.to_owned();
     for (span, value) in splices.into_iter().rev() {
         new.replace_range(span, &value);
     }
-    parse(&new)?;
-    Ok(MergeResult::Replaced(new, at))
+    new
+}
+
+/// Sets the fields of a server that is an inline table, and leaves out the foreign ones.
+fn set_inline(text: &str, server: &InlineTable, fields: &Map<String, Value>, foreign: &[&str]) -> String {
+    let names = server.iter().map(|(name, _)| name).filter(|name| !foreign.contains(name));
+    let kept = names.filter(|name| !fields.contains_key(*name)).filter_map(|name| {
+        let (key, item) = server.get_key_value(name)?;
+        Some(text.get(key.span()?.start..item.span()?.end)?.to_owned())
+    });
+    let set = fields.iter().map(|(name, value)| format!("{name} = {}", toml_value(value)));
+    let items: Vec<String> = set.chain(kept).collect();
+    let mut new = text.to_owned();
+    if let Some(span) = server.span() {
+        new.replace_range(span, &format!("{{ {} }}", items.join(", ")));
+    }
+    new
+}
+
+/// Cuts the lines of these fields of a server, and of the tables below them.
+fn cut_fields(text: &str, server: &dyn TableLike, names: &[&str]) -> String {
+    let (mut headers, mut values) = (Vec::new(), Vec::new());
+    for (_, item) in server.iter().filter(|(name, _)| names.contains(name)) {
+        collect_item(item, &mut headers, &mut values);
+    }
+    cut_lines(text, &headers, &values)
+}
+
+fn start(text: &str, item: &Item) -> (usize, usize) {
+    position(text, item.span().map_or(0, |span| span.start))
+}
+
+fn not_its_own(at: (usize, usize)) -> MergeError {
+    MergeError { problem: format!("the server `{NAME}` is not a table of its own"), at }
+}
+
+fn line_end(text: &str) -> &'static str {
+    let first = text.split_inclusive('\n').next().unwrap_or_default();
+    if first.ends_with("\r\n") { "\r\n" } else { "\n" }
 }
 
 /// Returns the server of a text; `None` if the text has none.
@@ -44,28 +139,24 @@ pub(super) fn find(text: &str, key: &str) -> Result<Option<ExistingObject>, Merg
     let document = parse(text)?;
     let servers = document.get(key).and_then(Item::as_table_like);
     let Some(server) = servers.and_then(|servers| servers.get(NAME)) else { return Ok(None) };
-    let fields = table_value(table(text, server, NAME)?);
-    let at = position(text, server.span().map_or(0, |span| span.start));
-    Ok(Some(ExistingObject { fields, at }))
+    table(text, server, NAME)?;
+    let fields = json_value(server).as_object().cloned().unwrap_or_default();
+    Ok(Some(ExistingObject { fields, at: start(text, server) }))
 }
 
 /// Removes the server with its subtables; `None` if the text has none.
 pub(super) fn remove(text: &str, key: &str) -> Result<Option<String>, MergeError> {
     let document = parse(text)?;
-    let Some(servers) = document.get(key).and_then(Item::as_table_like) else { return Ok(None) };
-    if servers.get(NAME).is_none() {
-        return Ok(None);
-    }
-    let mut wanted = table_value(document.as_table());
+    let servers = document.get(key).and_then(Item::as_table_like);
+    let Some(server) = servers.and_then(|servers| servers.get(NAME)) else { return Ok(None) };
+    let mut wanted = json_value(document.as_item());
     if let Some(servers) = wanted.get_mut(key).and_then(Value::as_object_mut) {
         servers.shift_remove(NAME);
     }
-    let mut values = Vec::new();
-    collect_values(document.as_item(), &mut values);
-    values.sort_by_key(|span| span.start);
-    let without = cut_tables(text, &format!("{key}.{NAME}"), &values);
-    let mut found = table_value(parse(&without)?.as_table());
-    for value in [&mut wanted, &mut found] {
+    let table = server.as_table().filter(|table| !table.is_dotted());
+    let without = table.map_or_else(|| text.to_owned(), |table| cut_table(text, table));
+    let mut found = json_value(parse(&without)?.as_item());
+    for value in [&mut wanted, &mut found].into_iter().filter_map(Value::as_object_mut) {
         if value.get(key).and_then(Value::as_object).is_some_and(Map::is_empty) {
             value.shift_remove(key);
         }
@@ -73,13 +164,11 @@ pub(super) fn remove(text: &str, key: &str) -> Result<Option<String>, MergeError
     if wanted == found {
         return Ok(Some(without));
     }
-    let problem = format!("the server `{NAME}` is not a table of its own");
-    Err(MergeError { problem, at: (1, 1) })
+    Err(not_its_own((1, 1)))
 }
 
 fn append(text: &str, key: &str, fields: &Map<String, Value>) -> Result<MergeResult, MergeError> {
-    let first = text.split_inclusive('\n').next().unwrap_or_default();
-    let line_end = if first.ends_with("\r\n") { "\r\n" } else { "\n" };
+    let line_end = line_end(text);
     let open = if text.is_empty() || text.ends_with('\n') { "" } else { line_end };
     let gap = if text.is_empty() { "" } else { line_end };
     let lines: String =
@@ -89,41 +178,46 @@ fn append(text: &str, key: &str, fields: &Map<String, Value>) -> Result<MergeRes
     Ok(MergeResult::Added(new))
 }
 
-/// Cuts the headers and keys of the tables of that name, and of those below it, with the blank line that [`append`]
-/// writes before a table. Comments and other blank lines stay. `values` has the ranges of all values, in order.
-fn cut_tables(text: &str, name: &str, values: &[Range<usize>]) -> String {
-    let mut kept = String::new();
-    let (mut is_cut, mut start) = (false, 0);
-    for line in text.split_inclusive('\n') {
-        let before = values.partition_point(|value| value.start < start).checked_sub(1);
-        let is_in_value = before.and_then(|at| values.get(at)).is_some_and(|value| start < value.end);
-        start += line.len();
-        let trimmed = line.trim();
-        if let Some(header) = trimmed.strip_prefix('[').filter(|_| !is_in_value) {
-            let header = header.split(']').next().unwrap_or_default().replace([' ', '\t', '"', '\''], "");
-            is_cut = header == name || header.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
-            if is_cut {
-                let last = kept.split_inclusive('\n').next_back().unwrap_or_default();
-                let blank = if matches!(last, "\n" | "\r\n") { last.len() } else { 0 };
-                kept.truncate(kept.len() - blank);
-            }
-        }
-        let has_content = is_in_value || !(trimmed.is_empty() || trimmed.starts_with('#'));
-        if !is_cut || !has_content {
+/// Cuts the lines of a table and of those below it.
+fn cut_table(text: &str, table: &Table) -> String {
+    let (mut headers, mut values) = (Vec::new(), Vec::new());
+    collect_spans(table, &mut headers, &mut values);
+    cut_lines(text, &headers, &values)
+}
+
+/// Cuts the lines of these headers and values, with the blank line that [`append`] writes before a header. Comments and
+/// other blank lines stay.
+fn cut_lines(text: &str, headers: &[Range<usize>], values: &[Range<usize>]) -> String {
+    let (mark, body) = split_mark(text);
+    let (mut kept, mut start) = (mark.to_owned(), mark.len());
+    for line in body.split_inclusive('\n') {
+        let (begin, end) = (start, start + line.len());
+        start = end;
+        let has = |spans: &[Range<usize>]| spans.iter().any(|span| span.start < end && begin < span.end);
+        if has(headers) {
+            let last = kept.split_inclusive('\n').next_back().unwrap_or_default();
+            let blank = if matches!(last, "\n" | "\r\n") { last.len() } else { 0 };
+            kept.truncate(kept.len() - blank);
+        } else if !has(values) {
             kept += line;
         }
     }
     kept
 }
 
-/// Collects the ranges of all values below an item, in any order.
-fn collect_values(item: &Item, values: &mut Vec<Range<usize>>) {
-    if item.is_value() {
-        values.extend(item.span());
-    } else if let Some(table) = item.as_table_like() {
-        table.iter().for_each(|(_, item)| collect_values(item, values));
-    } else if let Some(tables) = item.as_array_of_tables() {
-        tables.iter().flat_map(|table| table.iter()).for_each(|(_, item)| collect_values(item, values));
+/// Collects the ranges of the headers of a table and those below it, and of all values in them.
+fn collect_spans(table: &Table, headers: &mut Vec<Range<usize>>, values: &mut Vec<Range<usize>>) {
+    if !table.is_implicit() && !table.is_dotted() {
+        headers.extend(table.span());
+    }
+    table.iter().for_each(|(_, item)| collect_item(item, headers, values));
+}
+
+fn collect_item(item: &Item, headers: &mut Vec<Range<usize>>, values: &mut Vec<Range<usize>>) {
+    match item {
+        Item::Value(value) => values.extend(value.span()),
+        Item::Table(table) => collect_spans(table, headers, values),
+        Item::ArrayOfTables(_) | Item::None => {}
     }
 }
 
@@ -135,10 +229,8 @@ fn parse(text: &str) -> Result<Document<&str>, MergeError> {
 }
 
 fn table<'d>(text: &str, item: &'d Item, name: &str) -> Result<&'d dyn TableLike, MergeError> {
-    item.as_table_like().ok_or_else(|| MergeError {
-        problem: format!("`{name}` is not a table"),
-        at: position(text, item.span().map_or(0, |span| span.start)),
-    })
+    item.as_table_like()
+        .ok_or_else(|| MergeError { problem: format!("`{name}` is not a table"), at: start(text, item) })
 }
 
 /// Formats a text, or a list of texts.
@@ -154,18 +246,8 @@ fn toml_value(value: &Value) -> String {
     }
 }
 
-fn table_value(table: &dyn TableLike) -> Map<String, Value> {
-    table.iter().filter_map(|(name, item)| Some((name.to_owned(), json_value(item)?))).collect()
-}
-
-fn json_value(item: &Item) -> Option<Value> {
-    if let Some(table) = item.as_table_like() {
-        return Some(Value::Object(table_value(table)));
-    }
-    if let Some(tables) = item.as_array_of_tables() {
-        return Some(tables.iter().map(|table| Value::Object(table_value(table))).collect());
-    }
-    item.as_value().map(value_of)
+fn json_value(item: &Item) -> Value {
+    item.clone().into_value().map_or(Value::Null, |value| value_of(&value))
 }
 
 fn value_of(value: &toml_edit::Value) -> Value {
@@ -176,7 +258,9 @@ fn value_of(value: &toml_edit::Value) -> Value {
         toml_edit::Value::Boolean(flag) => Value::from(*flag.value()),
         toml_edit::Value::Datetime(time) => Value::from(time.value().to_string()),
         toml_edit::Value::Array(items) => items.iter().map(value_of).collect(),
-        toml_edit::Value::InlineTable(table) => Value::Object(table_value(table)),
+        toml_edit::Value::InlineTable(table) => {
+            table.iter().map(|(name, value)| (name.to_owned(), value_of(value))).collect()
+        }
     }
 }
 
@@ -264,11 +348,75 @@ mod tests {
     }
 
     #[test]
+    fn a_server_gets_the_fields_that_it_lacks() {
+        const ARGS: &str = "args = [\"serve\", \"--root\", \".\"]";
+        for (other, wanted, at) in [
+            (
+                "[mcp_servers.lockgate]\ncommand = \"other\" # own\n\n[tui]\n",
+                format!("[mcp_servers.lockgate]\ncommand = \"lockgate\" # own\n{ARGS}\n\n[tui]\n"),
+                (2, 11),
+            ),
+            (
+                "[mcp_servers.lockgate]\r\nenabled = false",
+                format!("[mcp_servers.lockgate]\r\nenabled = false\r\ncommand = \"lockgate\"\r\n{ARGS}"),
+                (1, 1),
+            ),
+            (
+                "[mcp_servers.lockgate]\n[mcp_servers.lockgate.env]\nA = 'b'\n",
+                format!(
+                    "[mcp_servers.lockgate]\ncommand = \"lockgate\"\n{ARGS}\n[mcp_servers.lockgate.env]\nA = 'b'\n"
+                ),
+                (1, 1),
+            ),
+            (
+                "[mcp_servers]\nlockgate = { command = 'a', env = { A = 'b' } } # own\n",
+                format!(
+                    "[mcp_servers]\nlockgate = {{ command = \"lockgate\", {ARGS}, env = {{ A = 'b' }} }} # own\n"
+                ),
+                (2, 24),
+            ),
+        ] {
+            assert_eq!(merged(other), Ok(MergeResult::Replaced(wanted.clone(), at)), "{other}");
+            assert_eq!(merged(&wanted), Ok(MergeResult::Unchanged), "{wanted}");
+        }
+    }
+
+    #[test]
+    fn the_fields_of_a_server_in_the_network_are_cut() {
+        const FIELDS: &str = "command = \"lockgate\"\nargs = [\"serve\", \"--root\", \".\"]\n";
+        for (other, wanted, at) in [
+            (
+                "[mcp_servers.lockgate]\nurl = 'https://a.example' # old\nenabled = true\n\n[mcp_servers.lockgate.http_headers]\nA = 'b'\n",
+                format!("[mcp_servers.lockgate]\nenabled = true\n{FIELDS}"),
+                (1, 1),
+            ),
+            (
+                "[mcp_servers]\nlockgate = { url = 'https://a.example', enabled = true }\n",
+                format!(
+                    "[mcp_servers]\nlockgate = {{ {}, enabled = true }}\n",
+                    FIELDS.trim_end().replace('\n', ", ")
+                ),
+                (2, 12),
+            ),
+            (
+                "mcp_servers.lockgate.url = 'https://a.example'\n",
+                format!("\n[mcp_servers.lockgate]\n{FIELDS}").trim_start().to_owned(),
+                (1, 13),
+            ),
+        ] {
+            assert_eq!(merged(other), Ok(MergeResult::Replaced(wanted.clone(), at)), "{other}");
+            assert_eq!(merged(&wanted), Ok(MergeResult::Unchanged), "{wanted}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_understood_is_refused_with_its_place() {
         for (text, at) in [
             ("a = \n", (1, 5)),
             ("mcp_servers = 1\n", (1, 15)),
-            ("mcp_servers = { other = { command = 'a' } }\n", (3, 2)),
+            ("mcp_servers = { other = { command = 'a' } }\n", (1, 15)),
+            ("# mine\nmcp_servers = {}\n", (2, 15)),
+            ("mcp_servers.lockgate.command = 'a'\n", (1, 32)),
             ("[mcp_servers]\nlockgate = 1\n", (2, 12)),
         ] {
             assert_eq!(merged(text).map_err(|error| error.at), Err(at), "{text}");

@@ -8,7 +8,6 @@ use clap::ValueEnum as _;
 use jsonc_parser::{CollectOptions, parse_to_ast};
 use serde_json::Value;
 
-use super::destination::first_existing;
 use super::hooks;
 use super::kinds::{Client, FilePath, HookFormat};
 use super::merge::{self, Owner};
@@ -42,13 +41,16 @@ pub(in crate::cli) struct HookEntry {
     pub(in crate::cli) timeout: u64,
     /// The tools for which the client starts the hook, as its configuration has them; `None` for all.
     pub(in crate::cli) matcher: Option<String>,
-    /// Set when a setting of the same file switches its hooks off.
-    pub(in crate::cli) is_off: bool,
+    /// The setting of the same file that switches its hooks off.
+    pub(in crate::cli) switched_off_by: Option<&'static str>,
+    /// The key of the hook with which the client does not start it for every edit, or does not wait for it, and what
+    /// that means.
+    pub(in crate::cli) condition: Option<(&'static str, &'static str)>,
 }
 
 impl HookEntry {
     fn new(start: HookStart, timeout: u64) -> HookEntry {
-        HookEntry { start, timeout, matcher: None, is_off: false }
+        HookEntry { start, timeout, matcher: None, switched_off_by: None, condition: None }
     }
 }
 
@@ -69,14 +71,17 @@ pub(in crate::cli) fn user_hook_files() -> Vec<PathBuf> {
         let server = (*client == Client::Codex).then(|| client.file(Addition::Server, Scope::User));
         [client.file(Addition::Hooks, Scope::User)].into_iter().chain(server)
     });
-    let in_folder = |file: FilePath| match file {
-        FilePath::User(file) => file.folder().ok().map(|folder| (folder, file.names)),
-        FilePath::Project(_) | FilePath::None(_) => None,
-    };
-    files
-        .filter_map(in_folder)
-        .flat_map(|(folder, names)| names.iter().map(move |name| folder.join(name)))
-        .collect()
+    files.flat_map(|file| paths(Path::new(""), file)).collect()
+}
+
+/// Returns the files in which the client of a host looks for servers.
+pub(in crate::cli) fn server_files(root: &Path, host: Host) -> Vec<PathBuf> {
+    let clients = Client::value_variants().iter().filter(|client| client.kind().host == Some(host));
+    let files = clients.flat_map(|client| {
+        let written = [Scope::Project, Scope::User].map(|scope| client.file(Addition::Server, scope));
+        written.into_iter().chain(client.other_server_file())
+    });
+    files.flat_map(|file| paths(root, file)).collect()
 }
 
 /// Returns the hooks before an edit for all clients, or for the given one.
@@ -101,13 +106,18 @@ pub(in crate::cli) fn configured_hooks(root: &Path, only: Option<Host>) -> Vec<C
 
 /// Returns the path of the file of hooks.
 fn file(root: &Path, path: FilePath) -> Option<PathBuf> {
-    let (folder, names) = match path {
-        FilePath::Project(names) => (root.to_owned(), names),
-        FilePath::User(file) => (file.folder().ok()?, file.names),
-        FilePath::None(_) => return None,
+    let paths = paths(root, path);
+    paths.iter().find(|path| path.symlink_metadata().is_ok()).or(paths.last()).cloned()
+}
+
+/// Returns the paths that a file may have.
+fn paths(root: &Path, file: FilePath) -> Vec<PathBuf> {
+    let (folder, names) = match file {
+        FilePath::Project(names) => (Some(root.to_owned()), names),
+        FilePath::User(file) => (file.folder().ok(), file.names),
+        FilePath::None(_) => (None, &[][..]),
     };
-    let name = first_existing(names, |name| folder.join(name).symlink_metadata().is_ok());
-    Some(folder.join(name))
+    folder.into_iter().flat_map(|folder| names.iter().map(move |name| folder.join(name))).collect()
 }
 
 fn in_file(file: &Path, format: HookFormat) -> Vec<HookEntry> {
@@ -156,7 +166,7 @@ fn parse(text: &str) -> Option<Value> {
 
 /// Returns the hooks of lockgate for an event: in a list of programs, or in groups of such lists.
 fn in_json(value: &Value, event: &str) -> Vec<HookEntry> {
-    let is_off = value.get("disableAllHooks") == Some(&Value::Bool(true));
+    let switched_off_by = switched_off_by(value);
     let lists = [hooks::LIST, NAME].map(|name| value.get(name).and_then(|hooks| hooks.get(event)));
     let groups = lists.into_iter().flatten().filter_map(Value::as_array).flatten();
     let programs = groups.flat_map(|group| {
@@ -168,9 +178,28 @@ fn in_json(value: &Value, event: &str) -> Vec<HookEntry> {
         start: start(program),
         timeout: timeout(program),
         matcher: group.get("matcher").and_then(Value::as_str).map(str::to_owned),
-        is_off,
+        switched_off_by,
+        condition: condition(program),
     };
     own.map(entry).collect()
+}
+
+/// Returns the setting of a configuration that switches all its hooks off.
+fn switched_off_by(config: &Value) -> Option<&'static str> {
+    let is_set = |place: &str, off: bool| config.pointer(place) == Some(&Value::Bool(off));
+    let settings = [
+        ("disableAllHooks", "/disableAllHooks", true),
+        ("hooksConfig.enabled", "/hooksConfig/enabled", false),
+    ];
+    settings.into_iter().find(|(_, place, off)| is_set(place, *off)).map(|(name, ..)| name)
+}
+
+/// Returns the key of a hook of Claude Code with which it does not guard every edit, and what that means.
+fn condition(program: &Value) -> Option<(&'static str, &'static str)> {
+    if program.get("async") == Some(&Value::Bool(true)) {
+        return Some(("async", "the client does not wait for its answer"));
+    }
+    program.get("if").map(|_| ("if", "the client starts it for some edits only"))
 }
 
 fn start(program: &Value) -> HookStart {
@@ -224,7 +253,8 @@ mod tests {
             json!({"hooks": {"E": [{"command": "lockgate", "args": ["hook", "gemini"]}]}, "disableAllHooks": true}),
         ] {
             let entry = HookEntry::new(HookStart::Known(Some(Host::Gemini)), NO_TIMEOUT);
-            assert_eq!(in_json(&named, "E"), [HookEntry { is_off: true, ..entry }], "{named}");
+            let off = HookEntry { switched_off_by: Some("disableAllHooks"), ..entry };
+            assert_eq!(in_json(&named, "E"), [off], "{named}");
         }
         let other = json!({"hooks": {"E": [{"command": "./lockgate hook; evil"}, {"command": "check"}]}});
         assert_eq!(
@@ -234,6 +264,29 @@ mod tests {
         for none in [json!([]), json!({"hooks": {"F": [{"command": "lockgate hook"}]}}), json!({"hooks": 1})]
         {
             assert_eq!(in_json(&none, "E"), []);
+        }
+    }
+
+    #[test]
+    fn a_hook_that_does_not_guard_every_edit_is_marked() {
+        let found = |more: Value, config: Value| {
+            let mut hook = json!({"command": "lockgate hook"});
+            hook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let mut value = json!({"hooks": {"E": [{"hooks": [hook]}]}});
+            value.as_object_mut().unwrap().extend(config.as_object().unwrap().clone());
+            let [entry] = <[HookEntry; 1]>::try_from(in_json(&value, "E")).unwrap();
+            (entry.condition.map(|(key, _)| key), entry.switched_off_by)
+        };
+        for (hook, config, expected) in [
+            (json!({}), json!({}), (None, None)),
+            (json!({"async": true}), json!({}), (Some("async"), None)),
+            (json!({"async": false}), json!({}), (None, None)),
+            (json!({"if": "Edit(*.ts)"}), json!({}), (Some("if"), None)),
+            (json!({}), json!({"hooksConfig": {"enabled": false}}), (None, Some("hooksConfig.enabled"))),
+            (json!({}), json!({"hooksConfig": {"enabled": true}}), (None, None)),
+            (json!({}), json!({"disableAllHooks": true}), (None, Some("disableAllHooks"))),
+        ] {
+            assert_eq!(found(hook.clone(), config.clone()), expected, "{hook} {config}");
         }
     }
 

@@ -1,7 +1,8 @@
 //! Finds and opens the files of a configuration: below the project, or in a folder of the user.
 //!
-//! Invariant: files are read and written through a workspace, so never through a link, and atomically. A folder of the
-//! user is created only to write into it.
+//! Invariant: files are read and written through a workspace, so through no link below its root, and atomically. The root
+//! is the project or the folder of the user, which may itself be a link. A folder of the user is created only to write
+//! into it.
 
 use std::env;
 use std::os::unix::fs::DirBuilderExt;
@@ -64,7 +65,8 @@ impl Destination {
     pub(super) fn file(&self, name: &'static str) -> Result<ConfigFile, Error> {
         let below = |path: &str| if name.is_empty() { path.to_owned() } else { format!("{path}/{name}") };
         let (path, shown) = (below(&self.path), below(&self.shown));
-        let own = self.workspace.as_ref().map(|workspace| workspace.own_file(&path)).transpose()?;
+        let own = self.workspace.as_ref().map(|workspace| workspace.own_file(&path)).transpose();
+        let own = own.map_err(|error| link_error(&shown, error))?;
         let record = |addition: Addition| {
             let bytes = self.workspace.as_ref()?.setup_record(&record_name(&path, addition))?;
             Some((addition, serde_json::from_slice(&bytes).ok()?))
@@ -156,6 +158,15 @@ impl UserFile {
         let home = || env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(self.folder));
         set.or_else(home).ok_or_else(|| Error::new(Code::InvalidInput, "HOME names no folder"))
     }
+}
+
+/// Names the cause of a path that leads out of the folder of a configuration: its own names do not, so it is a link.
+fn link_error(shown: &str, error: Error) -> Error {
+    if error.code != Code::PathOutsideRoot {
+        return error;
+    }
+    Error::new(error.code, format!("{shown} is a link, or behind one, which this command does not follow"))
+        .hint("put a file in its place, or add the output of `--print` in an empty folder by hand")
 }
 
 fn record_name(path: &str, addition: Addition) -> String {

@@ -118,6 +118,16 @@ fn file(text: String) -> Contents {
     vec![("", Content::Own { text, mode: None })]
 }
 
+/// True if a client starts the hooks of a group for all tools of another group. A matcher that is a pattern covers only the
+/// same one, and that of all tools.
+pub(super) fn covers(group: &Value, wanted: &Value) -> bool {
+    let matcher = |group: &Value| group.get("matcher").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let (group, wanted) = (matcher(group), matcher(wanted));
+    let names: Vec<&str> = group.split(['|', ',', ' ']).collect();
+    ["", "*", ".*", wanted.as_str()].contains(&group.as_str())
+        || (!wanted.is_empty() && wanted.split('|').all(|name| names.contains(&name)))
+}
+
 /// Returns the next step after hooks were added.
 pub(super) fn next(client: &str) -> String {
     match client {
@@ -131,5 +141,31 @@ pub(super) fn next(client: &str) -> String {
         }
         "Cline" => "switch hooks on in its settings if they are off".to_owned(),
         _ => "start a new session; it reads its hooks at the start".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_covers_another_if_it_is_for_all_its_tools() {
+        let group = |matcher: Option<&str>| match matcher {
+            Some(matcher) => json!({ "matcher": matcher, "hooks": [] }),
+            None => json!({ "hooks": [] }),
+        };
+        for (existing, wanted, expected) in [
+            (None, Some("Edit|Write"), true),
+            (Some(""), Some("Edit|Write"), true),
+            (Some("*"), Some("Edit|Write"), true),
+            (Some("Edit|Write"), Some("Edit|Write"), true),
+            (Some("Bash, Write,Edit"), Some("Edit|Write"), true),
+            (Some("Bash"), Some("Edit|Write"), false),
+            (Some("Edit"), Some("Edit|Write"), false),
+            (Some("Edit"), None, false),
+            (Some("*"), None, true),
+        ] {
+            assert_eq!(covers(&group(existing), &group(wanted)), expected, "{existing:?} {wanted:?}");
+        }
     }
 }

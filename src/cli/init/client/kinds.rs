@@ -190,6 +190,23 @@ impl Client {
             Scope::User => user,
         }
     }
+
+    /// Returns a file in which the client looks for servers, too, although `init` does not write it.
+    pub(super) fn other_server_file(self) -> Option<FilePath> {
+        match self {
+            Client::Claude => Some(home("", &[".claude.json"])),
+            Client::Opencode => Some(FilePath::Project(&[".opencode/opencode.json"])),
+            Client::Copilot => Some(FilePath::Project(&[".mcp.json"])),
+            Client::Antigravity => Some(home(".gemini/antigravity", &["mcp_config.json"])),
+            Client::Codex
+            | Client::Gemini
+            | Client::Vscode
+            | Client::Cursor
+            | Client::Cline
+            | Client::Windsurf
+            | Client::Zed => None,
+        }
+    }
 }
 
 const fn home(folder: &'static str, names: &'static [&'static str]) -> FilePath {

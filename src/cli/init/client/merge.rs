@@ -3,10 +3,8 @@
 //! Invariant: pure. The result contains what was wanted; without that it equals the original text, except for a comma
 //! and blanks between two brackets.
 
-use std::ops::Range;
-
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value as Node};
-use jsonc_parser::common::Ranged;
+use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, ParseResult, parse_to_ast};
 use serde_json::{Map, Value, json};
@@ -14,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::hooks;
 use super::kinds::JsonDialect;
 use super::layout::{TextLayout, quoted, single_line};
-use super::wanted::Wanted;
+use super::wanted::{Wanted, is_foreign_field};
 
 /// The byte order mark that some editors write at the start of a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -58,6 +56,12 @@ pub(super) fn merge(text: &str, wanted: &[Wanted]) -> Result<MergeResult, MergeE
                 replaced = replaced.or(Some(place));
             }
         }
+        while let MergeResult::Replaced(text, place) =
+            cut_foreign_field(current.as_deref().unwrap_or(text), part)?
+        {
+            current = Some(text);
+            replaced = replaced.or(Some(place));
+        }
     }
     Ok(match (current, replaced) {
         (None, _) => MergeResult::Unchanged,
@@ -68,19 +72,16 @@ pub(super) fn merge(text: &str, wanted: &[Wanted]) -> Result<MergeResult, MergeE
 
 fn merge_part(text: &str, wanted: &Wanted) -> Result<MergeResult, MergeError> {
     let page = ConfigText::read(text)?;
-    let Some(root) = page.root()? else {
-        return Ok(MergeResult::Added(format!("{text}{}", page.full_text(wanted))));
-    };
-    let (splices, place) = match page.walk(root, wanted.path())? {
-        Position::Missing { object, rest: [name, below @ ..] } => {
+    let (splices, place) = match page.walk(wanted.path())? {
+        Position::NoValue => return Ok(MergeResult::Added(format!("{text}{}", page.full_text(wanted)))),
+        Position::Missing { object, name, below } => {
             let value = nested(below, wanted.fresh());
             (page.insert_all(&Container::of_object(object), &[(Some(name), &value)]), None)
         }
-        Position::Missing { rest: [], .. } => return Ok(MergeResult::Unchanged),
-        Position::Found { chain } => {
-            let Some(existing) = chain.last() else { return Ok(MergeResult::Unchanged) };
-            page.update_part(existing, wanted)?
-        }
+        Position::Found(chain) => match chain.last() {
+            Some((_, existing)) => page.update_part(existing, wanted)?,
+            None => return Ok(MergeResult::Unchanged),
+        },
     };
     Ok(match place {
         _ if splices.is_empty() => MergeResult::Unchanged,
@@ -89,12 +90,30 @@ fn merge_part(text: &str, wanted: &Wanted) -> Result<MergeResult, MergeError> {
     })
 }
 
+/// Cuts a field of a server that is reached over the network from one that is started as a program, if it
+/// has one.
+fn cut_foreign_field(text: &str, wanted: &Wanted) -> Result<MergeResult, MergeError> {
+    let Wanted::Object { path, fields } = wanted else { return Ok(MergeResult::Unchanged) };
+    let page = ConfigText::read(text)?;
+    let Position::Found(chain) = page.walk(path)? else { return Ok(MergeResult::Unchanged) };
+    let Some((_, existing)) = chain.last() else { return Ok(MergeResult::Unchanged) };
+    let Some(server) = existing.value.as_object() else { return Ok(MergeResult::Unchanged) };
+    let is_foreign = |property: &ObjectProp<'_>| {
+        is_foreign_field(fields, property.name.as_str(), &Value::from(property.value.clone()))
+    };
+    let Some(index) = server.properties.iter().position(is_foreign) else {
+        return Ok(MergeResult::Unchanged);
+    };
+    let place = position(page.body, existing.range.start);
+    let splices = page.cut(&Container::of_object(server), index);
+    Ok(MergeResult::Replaced(page.apply(splices), place))
+}
+
 /// Returns the object at the end of a path of names; `None` if the text has none.
 pub(super) fn find(text: &str, path: &[&'static str]) -> Result<Option<ExistingObject>, MergeError> {
     let page = ConfigText::read(text)?;
-    let Some(root) = page.root()? else { return Ok(None) };
-    let Position::Found { chain } = page.walk(root, path)? else { return Ok(None) };
-    let Some(existing) = chain.last() else { return Ok(None) };
+    let Position::Found(chain) = page.walk(path)? else { return Ok(None) };
+    let Some((_, existing)) = chain.last() else { return Ok(None) };
     page.object(&existing.value, &format!("`{}`", existing.name.as_str()))?;
     let fields = Value::from(existing.value.clone()).as_object().cloned().unwrap_or_default();
     Ok(Some(ExistingObject { fields, at: position(page.body, existing.range.start) }))
@@ -106,13 +125,9 @@ pub(super) type ContainerPath = Vec<String>;
 /// Returns the objects and arrays that a text does not have, and that are made to add all parts to it.
 pub(super) fn new_containers(text: &str, wanted: &[Wanted]) -> Result<Vec<ContainerPath>, MergeError> {
     let page = ConfigText::read(text)?;
-    let root = page.root()?;
     let mut made: Vec<ContainerPath> = Vec::new();
     for path in wanted.iter().flat_map(Wanted::containers) {
-        let is_there = match root {
-            Some(root) => matches!(page.walk(root, path)?, Position::Found { .. }),
-            None => false,
-        };
+        let is_there = matches!(page.walk(path)?, Position::Found(_));
         let path: ContainerPath = path.iter().map(|name| (*name).to_owned()).collect();
         if !is_there && !made.contains(&path) {
             made.push(path);
@@ -123,7 +138,7 @@ pub(super) fn new_containers(text: &str, wanted: &[Wanted]) -> Result<Vec<Contai
 
 /// Returns the parts that a text has, each as a configuration with nothing else.
 pub(super) fn existing_parts(text: &str, wanted: &[Wanted]) -> Vec<Value> {
-    let is_there = |part: &&Wanted| merge_part(text, part) == Ok(MergeResult::Unchanged);
+    let is_there = |part: &&Wanted| merge(text, std::slice::from_ref(part)) == Ok(MergeResult::Unchanged);
     wanted.iter().filter(is_there).map(whole_config).collect()
 }
 
@@ -151,19 +166,18 @@ pub(super) fn remove(
 /// Removes one part, or one element of it.
 fn remove_part(text: &str, wanted: &Wanted, made: &[ContainerPath]) -> Result<Option<String>, MergeError> {
     let page = ConfigText::read(text)?;
-    let Some(root) = page.root()? else { return Ok(None) };
-    let Position::Found { chain } = page.walk(root, wanted.path())? else { return Ok(None) };
-    let Some(existing) = chain.last() else { return Ok(None) };
+    let Position::Found(chain) = page.walk(wanted.path())? else { return Ok(None) };
+    let Some((_, existing)) = chain.last() else { return Ok(None) };
     let splices = match wanted {
         Wanted::Default { .. } => return Ok(None),
         Wanted::Value { value, .. } if Value::from(existing.value.clone()) != *value => return Ok(None),
-        Wanted::Object { .. } | Wanted::Value { .. } => page.cut_property(root, &chain, made),
+        Wanted::Object { .. } | Wanted::Value { .. } => page.cut_property(&chain, made),
         Wanted::Element { path, value } => {
             let array = page.array(&existing.value, path)?;
             let Some((container, index)) = find_own(array, value) else { return Ok(None) };
             let is_last = array.elements.len() == 1 && container == Container::of_array(array);
             if is_last && is_made(&chain, made) {
-                page.cut_property(root, &chain, made)
+                page.cut_property(&chain, made)
             } else {
                 page.cut(&container, index)
             }
@@ -190,8 +204,8 @@ fn find_own(array: &Array<'_>, wanted: &Value) -> Option<(Container, usize)> {
 }
 
 /// True if the value at the end of a chain is one of `made`.
-fn is_made(chain: &[&ObjectProp<'_>], made: &[ContainerPath]) -> bool {
-    made.iter().any(|path| path.iter().eq(chain.iter().map(|property| property.name.as_str())))
+fn is_made(chain: &[PropertyStep<'_, '_>], made: &[ContainerPath]) -> bool {
+    made.iter().any(|path| path.iter().eq(chain.iter().map(|(_, property)| property.name.as_str())))
 }
 
 /// Returns the value below a path of names.
@@ -212,12 +226,7 @@ pub(super) enum Owner {
 impl Owner {
     pub(super) fn from_hook(hook: &Value) -> Owner {
         if let Some(hooks) = hook.get(hooks::LIST).and_then(Value::as_array) {
-            let own = hooks.iter().filter(|hook| Owner::from_hook(hook) == Owner::Own).count();
-            return match own {
-                0 => Owner::Other,
-                _ if own == hooks.len() => Owner::Own,
-                _ => Owner::Mixed,
-            };
+            return Owner::from_all(hooks.iter()).unwrap_or(Owner::Other);
         }
         let word = |name: &str| hook.get(name).and_then(Value::as_str).unwrap_or_default();
         let starts_hook = ["command", "bash"].map(word).into_iter().any(|command| {
@@ -231,13 +240,13 @@ impl Owner {
 
     /// Returns the owner of an object with a list of groups for each event.
     pub(super) fn from_events(events: &Map<String, Value>) -> Owner {
-        let groups: Vec<&Value> = events.values().filter_map(Value::as_array).flatten().collect();
-        let own = groups.iter().filter(|group| Owner::from_hook(group) == Owner::Own).count();
-        match own {
-            _ if own == groups.len() => Owner::Own,
-            0 => Owner::Other,
-            _ => Owner::Mixed,
-        }
+        Owner::from_all(events.values().filter_map(Value::as_array).flatten()).unwrap_or(Owner::Own)
+    }
+
+    /// Returns the owner of all hooks or groups; `None` if there are none.
+    fn from_all<'v>(hooks: impl Iterator<Item = &'v Value>) -> Option<Owner> {
+        let merge = |one, other| if one == other { one } else { Owner::Mixed };
+        hooks.map(Owner::from_hook).reduce(merge)
     }
 }
 
@@ -271,20 +280,20 @@ pub(super) fn options() -> ParseOptions {
     }
 }
 
-#[derive(Debug)]
+/// A replacement of a part of the text without its byte order mark.
 struct ConfigSplice {
-    span: Range<usize>,
+    span: Range,
     text: String,
 }
 
 impl ConfigSplice {
-    fn at(place: usize, text: impl Into<String>) -> ConfigSplice {
-        ConfigSplice { span: place..place, text: text.into() }
+    fn delete(span: Range) -> ConfigSplice {
+        ConfigSplice { span, text: String::new() }
     }
 }
 
 /// Splits a text into its byte order mark, if it has one, and the rest.
-fn split_mark(text: &str) -> (&str, &str) {
+pub(super) fn split_mark(text: &str) -> (&str, &str) {
     let mark = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
     text.split_at(mark)
 }
@@ -314,21 +323,14 @@ impl<'a> ConfigText<'a> {
         Ok(ConfigText { mark, body, layout: TextLayout::detect(body), parsed })
     }
 
-    /// Returns the root object; `None` for a text without a value.
-    fn root(&self) -> Result<Option<&Object<'a>>, MergeError> {
-        self.parsed.value.as_ref().map(|value| self.object(value, "the text")).transpose()
-    }
-
     /// Returns the whole text after the splices; those at the same offset keep their order.
     fn apply(&self, mut splices: Vec<ConfigSplice>) -> String {
         splices.sort_by_key(|splice| (splice.span.start, splice.span.end));
-        let (mut text, mut copied) = (self.mark.to_owned(), 0);
-        for ConfigSplice { span, text: new } in splices {
-            text += self.body.get(copied..span.start).unwrap_or_default();
-            text += &new;
-            copied = span.end;
+        let mut body = self.body.to_owned();
+        for ConfigSplice { span, text } in splices.into_iter().rev() {
+            body.replace_range(span.start..span.end, &text);
         }
-        text + self.body.get(copied..).unwrap_or_default()
+        format!("{}{body}", self.mark)
     }
 
     fn error(&self, at: usize, problem: String) -> MergeError {
@@ -358,22 +360,21 @@ impl<'a> ConfigText<'a> {
     }
 
     /// Follows a path of names as far as the text has it.
-    fn walk<'n, 'p>(
-        &self,
-        root: &'n Object<'a>,
-        path: &'p [&'static str],
-    ) -> Result<Position<'n, 'a, 'p>, MergeError> {
-        let (mut object, mut chain) = (root, Vec::new());
-        for (depth, name) in path.iter().enumerate() {
+    fn walk<'n, 'p>(&'n self, path: &'p [&'static str]) -> Result<Position<'n, 'a, 'p>, MergeError> {
+        let Some(root) = &self.parsed.value else { return Ok(Position::NoValue) };
+        let (mut object, mut chain) = (self.object(root, "the text")?, Vec::new());
+        let mut names = path;
+        while let [name, below @ ..] = names {
             let Some(property) = self.find_unique(object, name)? else {
-                return Ok(Position::Missing { object, rest: path.get(depth..).unwrap_or_default() });
+                return Ok(Position::Missing { object, name, below });
             };
-            chain.push(property);
-            if depth + 1 < path.len() {
+            chain.push((object, property));
+            if !below.is_empty() {
                 object = self.object(&property.value, &format!("`{name}`"))?;
             }
+            names = below;
         }
-        Ok(Position::Found { chain })
+        Ok(Position::Found(chain))
     }
 
     /// Returns the splices for a part whose place exists, and the offset of what they replace.
@@ -395,7 +396,7 @@ impl<'a> ConfigText<'a> {
                 Ok((Vec::new(), None))
             }
             Wanted::Value { value, .. } => {
-                let splice = ConfigSplice { span: span(&existing.value), text: single_line(value) };
+                let splice = ConfigSplice { span: existing.value.range(), text: single_line(value) };
                 Ok((vec![splice], Some(existing.range.start)))
             }
             Wanted::Element { path, value } => {
@@ -407,19 +408,39 @@ impl<'a> ConfigText<'a> {
 
     fn update_element(&self, array: &Array<'a>, wanted: &Value) -> (Vec<ConfigSplice>, Option<usize>) {
         let container = Container::of_array(array);
+        let elements = || array.elements.iter().map(|element| Value::from(element.clone()));
+        if elements().any(|element| element == *wanted) {
+            return (Vec::new(), None);
+        }
         let Some((place, index)) = find_own(array, wanted) else {
             return (self.insert_all(&container, &[(None, wanted)]), None);
         };
-        // Within a group of several programs, it stays as the person has put it.
         let Some(existing) = array.elements.get(index).filter(|_| place == container) else {
+            return self.update_mixed(array, (&place, index), wanted);
+        };
+        let span = existing.range();
+        let text = self.layout.multi_line(wanted, self.layout.indentation(span.start));
+        (vec![ConfigSplice { span, text }], Some(span.start))
+    }
+
+    /// Moves lockgate's hook out of a group with other programs, unless the group is for all tools of the wanted one: then
+    /// it stays as the person has put it.
+    fn update_mixed(
+        &self,
+        array: &Array<'a>,
+        (programs, index): (&Container, usize),
+        wanted: &Value,
+    ) -> (Vec<ConfigSplice>, Option<usize>) {
+        let is_around = |group: &&Node<'a>| {
+            group.range().start < programs.inside.start && programs.inside.end < group.range().end
+        };
+        let group = array.elements.iter().find(is_around);
+        let Some(group) = group.filter(|group| !hooks::covers(&Value::from((*group).clone()), wanted)) else {
             return (Vec::new(), None);
         };
-        if Value::from(existing.clone()) == *wanted {
-            return (Vec::new(), None);
-        }
-        let indent = self.layout.indentation(span(existing).start);
-        let text = self.layout.multi_line(wanted, indent);
-        (vec![ConfigSplice { span: span(existing), text }], Some(span(existing).start))
+        let mut splices = self.cut(programs, index);
+        splices.extend(self.insert_all(&Container::of_array(array), &[(None, wanted)]));
+        (splices, Some(group.range().start))
     }
 
     /// Returns the whole content for a text that has no value yet, to append to it.
@@ -431,82 +452,64 @@ impl<'a> ConfigText<'a> {
     }
 
     /// Cuts the last property of a chain, and those of `made` above it that would be empty.
-    fn cut_property(
-        &self,
-        root: &Object<'a>,
-        chain: &[&ObjectProp<'a>],
-        made: &[ContainerPath],
-    ) -> Vec<ConfigSplice> {
-        let mut objects = vec![root];
-        objects.extend(chain.iter().filter_map(|property| property.value.as_object()));
-        let mut depth = chain.len().saturating_sub(1);
-        while depth > 0 {
-            let (Some(above), Some(property)) = (objects.get(depth), chain.get(depth - 1)) else { break };
-            let is_kept = above.properties.len() > 1
-                || !is_made(chain.get(..depth).unwrap_or_default(), made)
-                || self.has_comment(property.range.start..property.range.end);
-            if is_kept {
-                break;
-            }
-            depth -= 1;
+    fn cut_property(&self, chain: &[PropertyStep<'_, 'a>], made: &[ContainerPath]) -> Vec<ConfigSplice> {
+        let mut rest = chain;
+        while let [above @ .., (object, _)] = rest
+            && let Some((_, parent)) = above.last()
+            && object.properties.len() == 1
+            && is_made(above, made)
+            && !self.has_comment(parent.range)
+        {
+            rest = above;
         }
-        let (Some(object), Some(property)) = (objects.get(depth), chain.get(depth)) else {
-            return Vec::new();
-        };
-        let index = object.properties.iter().position(|it| it.range.start == property.range.start);
+        let Some((object, property)) = rest.last() else { return Vec::new() };
+        let index = object.properties.iter().position(|it| it.range == property.range);
         index.map_or_else(Vec::new, |index| self.cut(&Container::of_object(object), index))
     }
 
-    fn has_comment(&self, range: Range<usize>) -> bool {
-        let within =
-            |token: &&TokenAndRange<'_>| token.range.start >= range.start && token.range.end <= range.end;
-        self.parsed
-            .tokens
-            .iter()
-            .flatten()
-            .filter(within)
-            .any(|token| matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_)))
+    fn tokens(&self, within: Range) -> impl DoubleEndedIterator<Item = &TokenAndRange<'a>> {
+        let is_within = move |range: Range| within.start <= range.start && range.end <= within.end;
+        self.parsed.tokens.iter().flatten().filter(move |token| is_within(token.range))
+    }
+
+    fn comma(&self, within: Range) -> Option<Range> {
+        self.tokens(within).find(|token| token.token == Token::Comma).map(|token| token.range)
+    }
+
+    fn has_comment(&self, within: Range) -> bool {
+        self.tokens(within).any(|token| matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_)))
+    }
+
+    fn has_line_break(&self, within: Range) -> bool {
+        self.body.get(within.start..within.end).unwrap_or_default().contains(['\n', '\r'])
     }
 
     /// Cuts an item with its comma and the blanks before it, so that an appended item leaves no trace.
     fn cut(&self, container: &Container, index: usize) -> Vec<ConfigSplice> {
-        let Some(item) = container.items.get(index).cloned() else { return Vec::new() };
-        let next = container.items.get(index + 1);
+        let Some(item) = container.items.get(index) else { return Vec::new() };
         let before = index.checked_sub(1).and_then(|before| container.items.get(before));
-        let comma = |range: Range<usize>| {
-            let within =
-                |token: &&TokenAndRange<'_>| range.start <= token.range.start && token.range.end <= range.end;
-            let mut tokens = self.parsed.tokens.iter().flatten().filter(within);
-            tokens.find(|token| token.token == Token::Comma).map(|token| token.range.start..token.range.end)
-        };
-        let close = container.range.end - 1;
-        let own_comma = comma(item.end..next.map_or(close, |next| next.start));
+        let next = container.items.get(index + 1);
+        let behind = Range::new(item.end, next.map_or(container.inside.end, |next| next.start));
+        let own_comma = self.comma(behind);
         // A comment between the item and its comma stays.
-        let comment_between = own_comma.as_ref().is_some_and(|comma| self.has_comment(item.end..comma.start));
-        let end = own_comma.as_ref().filter(|_| !comment_between).map_or(item.end, |comma| comma.end);
-        let start = self.blanks_before(item.start, end);
-        let delete = |span: Range<usize>| ConfigSplice { span, text: String::new() };
-        let mut splices = match &own_comma {
-            Some(comma) if comment_between => vec![delete(start..end), delete(comma.clone())],
-            _ => vec![delete(start..end)],
-        };
+        let joined = own_comma.filter(|comma| !self.has_comment(Range::new(item.end, comma.start)));
+        let end = joined.map_or(item.end, |comma| comma.end);
         match (before, next) {
-            (Some(before), None) if own_comma.is_none() => {
-                splices.extend(comma(before.end..item.start).map(delete));
-            }
-            (None, None) if !self.has_comment(container.range.clone()) => {
-                splices = vec![delete(container.range.start + 1..close)];
+            (None, None) if !self.has_comment(container.inside) => {
+                return vec![ConfigSplice::delete(container.inside)];
             }
             // The first of several on one line leaves its blanks to the next.
             (None, Some(next))
-                if !self.body.get(end..next.start).unwrap_or_default().contains(['\n', '\r'])
-                    && !self.has_comment(item.end..next.start) =>
+                if !self.has_line_break(Range::new(end, next.start)) && !self.has_comment(behind) =>
             {
-                splices = vec![delete(item.start..next.start)];
+                return vec![ConfigSplice::delete(Range::new(item.start, next.start))];
             }
             _ => {}
         }
-        splices
+        let cut = Range::new(self.blanks_before(item.start, end), end);
+        let comma = own_comma.or_else(|| self.comma(Range::new(before?.end, item.start)));
+        let apart = comma.filter(|_| joined.is_none());
+        [Some(cut), apart].into_iter().flatten().map(ConfigSplice::delete).collect()
     }
 
     /// Returns the start of the blanks before an item that ends at `end`, or of the item itself where the line break
@@ -535,8 +538,7 @@ impl<'a> ConfigText<'a> {
             match self.find_unique(server, name)? {
                 Some(existing) if Value::from(existing.value.clone()) == *value => {}
                 Some(existing) => {
-                    let Range { start, end } = span(&existing.value);
-                    splices.push(ConfigSplice { span: start..end, text: single_line(value) });
+                    splices.push(ConfigSplice { span: existing.value.range(), text: single_line(value) });
                 }
                 None => missing.push((Some(name.as_str()), value)),
             }
@@ -550,107 +552,75 @@ impl<'a> ConfigText<'a> {
         if items.is_empty() {
             return Vec::new();
         }
-        let end = ContainerEnd::find(self, container);
-        let close = container.range.end - 1;
-        let inside = self.body.get(container.range.start..close).unwrap_or_default();
-        let is_spread = end.last.is_none() || end.in_line_comment || inside.contains(['\n', '\r']);
-        let mut splices: Vec<ConfigSplice> = end.comma().into_iter().collect();
-        let after = if end.has_comma { "," } else { "" };
-        let blanks = self.body.get(end.tail_end..close).unwrap_or_default();
-        if !is_spread {
-            let each: Vec<String> = items
-                .iter()
-                .map(|(name, value)| format!(" {}{}", label(*name), single_line(value)))
-                .collect();
-            splices.push(ConfigSplice::at(end.tail_end, each.join(",") + after));
-            return splices;
-        }
-        let base = self
-            .layout
-            .indentation_if_first(close)
-            .unwrap_or_else(|| self.layout.indentation(container.range.start));
+        let last = container.items.last().map(|item| item.end);
+        let close = container.inside.end;
+        let behind = Range::new(last.unwrap_or(container.inside.start), close);
+        // The last token before the closing bracket: an item, a comma, a comment, or the opening bracket.
+        let ending = self.tokens(behind).next_back();
+        let place = ending.map_or(behind.start, |token| token.range.end);
+        let in_line_comment = ending.is_some_and(|token| matches!(token.token, Token::CommentLine(_)));
+        let is_spread = last.is_none() || in_line_comment || self.has_line_break(container.inside);
+        let is_closed = is_spread && !self.has_line_break(Range::new(place, close));
+        let has_comma = self.comma(behind).is_some();
+        let base = self.layout.indentation_if_first(close);
+        let base = base.unwrap_or_else(|| self.layout.indentation(container.inside.start));
         let sample = container.items.iter().find_map(|item| self.layout.indentation_if_first(item.start));
         let indent = self.layout.inner_indentation(base, sample);
         let line_end = self.layout.line_end;
-        let item = |(name, value): &(Option<&str>, &Value)| {
-            format!("{line_end}{indent}{}{}", label(*name), self.layout.multi_line(value, &indent))
+        let item = |(name, value): &(Option<&str>, &Value)| match is_spread {
+            true => format!("{line_end}{indent}{}{}", label(*name), self.layout.multi_line(value, &indent)),
+            false => format!(" {}{}", label(*name), single_line(value)),
         };
-        let mut text = items.iter().map(item).collect::<Vec<_>>().join(",") + after;
-        // Put the brace on its own line; blanks before it would become trailing blanks.
-        let is_open = blanks.contains(['\n', '\r']);
-        if !is_open {
+        let mut text = items.iter().map(item).collect::<Vec<_>>().join(",");
+        if has_comma {
+            text += ",";
+        }
+        // Put the bracket on its own line; blanks before it would become trailing blanks.
+        if is_closed {
             text += &format!("{line_end}{base}");
         }
-        splices.push(ConfigSplice { span: end.tail_end..if is_open { end.tail_end } else { close }, text });
-        splices
+        let comma = |at| ConfigSplice { span: Range::from_byte_index(at), text: ",".to_owned() };
+        let new = ConfigSplice { span: Range::new(place, if is_closed { close } else { place }), text };
+        last.filter(|_| !has_comma).map(comma).into_iter().chain([new]).collect()
     }
 }
 
 /// The place of a part in a text.
 enum Position<'n, 'a, 'p> {
-    /// The object has no property of the first of the remaining names.
-    Missing { object: &'n Object<'a>, rest: &'p [&'static str] },
+    /// The text has no value.
+    NoValue,
+    /// The object has no property of that name.
+    Missing { object: &'n Object<'a>, name: &'static str, below: &'p [&'static str] },
     /// The properties along the path.
-    Found { chain: Vec<&'n ObjectProp<'a>> },
+    Found(Vec<PropertyStep<'n, 'a>>),
 }
 
-/// An object or array, with the ranges of its items.
-#[derive(Debug, PartialEq, Eq)]
+/// A property on a path, and the object that has it.
+type PropertyStep<'n, 'a> = (&'n Object<'a>, &'n ObjectProp<'a>);
+
+/// An object or array.
+#[derive(Debug, PartialEq)]
 struct Container {
-    range: Range<usize>,
-    items: Vec<Range<usize>>,
+    /// The range between the brackets.
+    inside: Range,
+    items: Vec<Range>,
 }
 
 impl Container {
     fn of_object(object: &Object<'_>) -> Container {
-        let items = object.properties.iter().map(|property| property.range.start..property.range.end);
-        Container { range: object.range.start..object.range.end, items: items.collect() }
+        Container::new(object.range, object.properties.iter().map(|property| property.range))
     }
 
     fn of_array(array: &Array<'_>) -> Container {
-        let items = array.elements.iter().map(span);
-        Container { range: array.range.start..array.range.end, items: items.collect() }
-    }
-}
-
-/// The end of a container.
-struct ContainerEnd {
-    /// End offset of the last item.
-    last: Option<usize>,
-    has_comma: bool,
-    in_line_comment: bool,
-    /// End offset of the last token before the closing bracket: an item, a comma, a comment, or the opening bracket.
-    tail_end: usize,
-}
-
-impl ContainerEnd {
-    fn find(page: &ConfigText<'_>, container: &Container) -> ContainerEnd {
-        let last = container.items.last().map(|item| item.end);
-        let open = last.unwrap_or(container.range.start + 1);
-        let behind =
-            |token: &&TokenAndRange<'_>| token.range.start >= open && token.range.end < container.range.end;
-        let tokens = || page.parsed.tokens.iter().flatten().filter(behind);
-        let ending = tokens().next_back();
-        ContainerEnd {
-            last,
-            has_comma: tokens().any(|token| token.token == Token::Comma),
-            in_line_comment: ending.is_some_and(|token| matches!(token.token, Token::CommentLine(_))),
-            tail_end: ending.map_or(open, |token| token.range.end),
-        }
+        Container::new(array.range, array.elements.iter().map(Ranged::range))
     }
 
-    /// Returns the comma that the last item needs before another one.
-    fn comma(&self) -> Option<ConfigSplice> {
-        self.last.filter(|_| !self.has_comma).map(|end| ConfigSplice::at(end, ","))
+    fn new(range: Range, items: impl Iterator<Item = Range>) -> Container {
+        Container { inside: Range::new(range.start + 1, range.end - 1), items: items.collect() }
     }
 }
 
 /// Formats the name before a value, if it has one.
 fn label(name: Option<&str>) -> String {
     name.map(|name| format!("{}: ", quoted(name))).unwrap_or_default()
-}
-
-fn span(node: &Node<'_>) -> Range<usize> {
-    let range = node.range();
-    range.start..range.end
 }

@@ -27,7 +27,9 @@ use self::addition::NAME;
 pub(super) use self::addition::{Addition, Scope};
 use self::call::FileChange;
 pub(super) use self::call::{Change, ClientCall};
-pub(in crate::cli) use self::configured::{ConfiguredHook, HookStart, configured_hooks, user_hook_files};
+pub(in crate::cli) use self::configured::{
+    ConfiguredHook, HookStart, configured_hooks, server_files, user_hook_files,
+};
 use self::destination::{ConfigFile, Destination};
 pub(super) use self::kinds::Client;
 use self::kinds::FilePath;

@@ -104,6 +104,21 @@ fn an_existing_server_keeps_its_other_settings() {
 }
 
 #[test]
+fn a_server_in_the_network_loses_the_fields_of_one() {
+    let config = |server: &str| format!("{{\n  \"mcpServers\": {{\n    \"lockgate\": {server}\n  }}\n}}\n");
+    let remote = "{\n      \"type\": \"http\",\n      \"env\": {}, // mine\n      \"url\": \"https://a.example\",\n      \"headers\": {\"A\": \"b\"}\n    }";
+    let wanted = "{\n      \"env\": {}, // mine\n      \"command\": \"lockgate\",\n      \"args\": [\"serve\", \"--root\", \".\"]\n    }";
+    assert_eq!(merged(&config(remote)), Ok(MergeResult::Replaced(config(wanted), (3, 5))));
+    assert_eq!(merged(&config(wanted)), Ok(MergeResult::Unchanged));
+    // Beside the wanted command, the client would still not start it.
+    let both = r#"{ "type": "sse", "command": "lockgate", "args": ["serve", "--root", "."], "url": "x" }"#;
+    let wanted = r#"{ "command": "lockgate", "args": ["serve", "--root", "."] }"#;
+    assert_eq!(merged(&config(both)), Ok(MergeResult::Replaced(config(wanted), (3, 5))));
+    let stdio = r#"{ "type": "stdio", "command": "lockgate", "args": ["serve", "--root", "."] }"#;
+    assert_eq!(merged(&config(stdio)), Ok(MergeResult::Unchanged));
+}
+
+#[test]
 fn an_existing_server_is_found_with_its_place() {
     const PATH: [&str; 2] = ["mcpServers", "lockgate"];
     let text = "\u{feff}{\n  \"mcpServers\": {\n    \"lockgate\": {\"command\": \"x\"} // mine\n  }\n}";

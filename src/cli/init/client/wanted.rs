@@ -79,6 +79,29 @@ pub(super) fn is_same_server(fields: &Map<String, Value>, existing: &Map<String,
     }
 }
 
+/// The fields of a server that a client reaches over the network.
+const REMOTE: [&str; 8] = [
+    "url",
+    "httpUrl",
+    "serverUrl",
+    "headers",
+    "oauth",
+    // Codex
+    "http_headers",
+    "env_http_headers",
+    "bearer_token_env_var",
+];
+
+/// True if a field of an existing server belongs to a server of another kind than this one, which the client starts as a
+/// program.
+pub(super) fn is_foreign_field(fields: &Map<String, Value>, name: &str, value: &Value) -> bool {
+    if !fields.contains_key("command") || fields.contains_key(name) {
+        return false;
+    }
+    let is_program = || value.as_str().is_some_and(|kind| ["stdio", "local"].contains(&kind));
+    REMOTE.contains(&name) || (name == "type" && !is_program())
+}
+
 /// Returns the program of a server and its arguments.
 fn words(fields: &Map<String, Value>) -> Vec<&Value> {
     let values = PROGRAM.iter().filter_map(|name| fields.get(*name));

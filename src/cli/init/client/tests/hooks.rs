@@ -117,6 +117,27 @@ fn a_hook_that_a_person_moved_is_found() {
 }
 
 #[test]
+fn a_hook_in_a_group_for_other_tools_is_moved_to_a_group_of_its_own() {
+    let own = r#"{ "matcher": "Edit", "hooks": [{ "type": "command", "command": "lockgate hook", "timeout": 30 }] }"#;
+    let group =
+        |matcher: &str, programs: &str| format!(r#"{{"matcher": "{matcher}", "hooks": [{programs}]}}"#);
+    let config = |groups: &str| format!(r#"{{"hooks": {{"PreToolUse": [{groups}]}}}}"#);
+    let (hook, other) = (r#"{"command": "lockgate hook"}"#, r#"{"command": "mine.sh"}"#);
+    for programs in [format!("{hook}, {other}"), format!("{other}, {hook}")] {
+        let before = config(&group("Bash", &programs));
+        let after = config(&format!("{}, {own}", group("Bash", other)));
+        assert_eq!(merge(&before, &hooks()[..1]), Ok(MergeResult::Replaced(after.clone(), (1, 27))));
+        assert_eq!(merge(&after, &hooks()[..1]), Ok(MergeResult::Unchanged));
+        // A group that is for the wanted tools among others keeps it, and so does one beside the wanted group.
+        for kept in
+            [config(&group("Bash|Edit", &programs)), config(&format!("{}, {own}", group("Bash", &programs)))]
+        {
+            assert_eq!(merge(&kept, &hooks()[..1]), Ok(MergeResult::Unchanged), "{kept}");
+        }
+    }
+}
+
+#[test]
 fn the_owner_of_the_hooks_of_all_events_is_found() {
     let object = |value: Value| value.as_object().cloned().unwrap();
     let (own, other) = (group("lockgate hook"), group("./check"));
