@@ -1,6 +1,7 @@
 //! Elided blocks: a quoted block with a mark such as `...` in place of unchanged lines.
 
 use super::already_applied;
+use super::comment::OPENING_MARKS;
 use super::indent::indent_of;
 use super::levels::{self, LevelSearch, MatchSites, Strictness};
 use super::line_index::LineIndex;
@@ -151,10 +152,7 @@ fn is_prose(text: &str) -> bool {
 }
 
 fn uncommented(line: &str) -> &str {
-    let opened = ["<!--", "{/*", "/*", "//", "#", "--", "%", ";", "*"]
-        .into_iter()
-        .find_map(|sign| line.strip_prefix(sign))
-        .unwrap_or(line);
+    let opened = OPENING_MARKS.iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line);
     let closed = ["-->", "*/}", "*/"].into_iter().find_map(|sign| opened.trim_end().strip_suffix(sign));
     closed.unwrap_or(opened).trim()
 }

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::rebase::trimmed;
+use super::comment::is_comment_start;
+use super::rebase::{is_word_char, trimmed};
 use lockgate_text::{Change, differing_lines};
 
 /// Finds a text in a window of the view, from left to right, without overlap.
@@ -96,19 +97,47 @@ fn whole_lines(view: &str, hit: Range<usize>) -> Change {
 
 /// Finds a replacement, with more lines than the search, that is already around a hit byte for byte.
 pub(super) fn applied_line(view: &str, hit: &Range<usize>, search: &str, replace: &str) -> Option<usize> {
-    let lines = |text: &str| text.trim_matches('\n').matches('\n').count();
-    let (search, replace) = (search.trim_matches('\n'), replace.trim_matches('\n'));
-    if search.is_empty() || lines(replace) <= lines(search) {
-        return None;
-    }
+    let lines = |text: &str| text.trim_end_matches('\n').matches('\n').count();
+    let adds_line_end = replace.ends_with('\n') && !search.ends_with('\n');
+    let begins_line = !search.starts_with('\n') && search.trim() != replace.trim();
+    let search = search.trim_matches('\n');
+    // The line end before an added line counts only if the edit adds no other, as in `"\nlimit 1;"` for `";"`.
+    let forms = [replace.trim_matches('\n'), replace.trim_end_matches('\n')];
+    let adds_lines =
+        |replace: &&str| lines(replace) > lines(search) && (begins_line || !replace.starts_with('\n'));
+    let replace = forms.into_iter().find(adds_lines).filter(|_| !search.is_empty())?;
+    let added_before = replace.len() - replace.trim_start_matches('\n').len();
     let start =
         hit.start + view.get(hit.clone()).map_or(0, |text| text.len() - text.trim_start_matches('\n').len());
     let around = |at: Range<usize>| {
         let from = start.checked_sub(at.start)?;
         let rest = view.get(from..)?.strip_prefix(replace)?;
-        (rest.is_empty() || rest.starts_with('\n') || !is_whole_lines(replace, at)).then_some(from)
+        // Behind a replacement that ends in the search is the text that was behind the hit before.
+        let is_last = at.end == replace.len() && !adds_line_end;
+        let ends =
+            is_last || rest.is_empty() || rest.starts_with('\n') || !is_whole_lines(replace, at.clone());
+        let begins = at.start == 0
+            || replace.starts_with('\n')
+            || can_begin(line_before(view, from), replace, line_before(replace, at.start));
+        (ends && begins).then_some(from + added_before)
     };
     beginnings(replace, 0..replace.len(), search).find_map(around)
+}
+
+/// Returns true if a replacement that adds lines before a hit may have been written behind `before`, the text before it
+/// on its line. `indent` is the text before the hit on its own line.
+///
+/// A replacement that would be the rest of a comment or of a word was not written there. Nor was one behind an
+/// indentation that the line of the hit does not have.
+fn can_begin(before: &str, replace: &str, indent: &str) -> bool {
+    let is_in_word = before.ends_with(is_word_char) && replace.starts_with(is_word_char);
+    let is_indent = before.trim().is_empty() && indent.trim().is_empty();
+    !is_in_word && !is_comment_start(before) && (!is_indent || indent.starts_with(before))
+}
+
+/// Returns the text before an offset on its line.
+fn line_before(text: &str, offset: usize) -> &str {
+    text.get(..offset).unwrap_or_default().rsplit('\n').next().unwrap_or_default()
 }
 
 /// Returns true if a range of a text consists of whole lines.
@@ -234,6 +263,51 @@ mod tests {
         assert!(is_applied("x\ny\nz\n", "z", "y\nz"));
         assert!(!is_applied("import a\nimport bc\n", "import a\n", "import a\nimport b\n"));
         assert!(!is_applied("f(ab)\n", "ab", "ab)"), "no line more");
+    }
+
+    #[test]
+    fn a_replacement_at_the_end_of_another_line_is_not_applied() {
+        let is_applied = |view: &str, search: &str, replace: &str| {
+            let hit = occurrences(view, 0..view.len(), search).next().unwrap();
+            super::applied_line(view, &hit, search, replace).is_some()
+        };
+        for (view, search, replace) in [
+            ("# import a\nimport b\n", "import b", "import a\nimport b"),
+            ("# import a\nimport b\n", "import b\n", "import a\nimport b\n"),
+            ("    # import a\n    import b\n", "import b", "import a\n    import b"),
+            ("max_retries = 10\ntimeout_s = 1\n", "timeout_s = 1", "retries = 10\ntimeout_s = 1"),
+            ("if x:\n    y = 1\nz = 2\n", "z = 2", "y = 1\nz = 2"),
+            ("a\n  if x:\n    y = 1\n  z = 2\n", "z = 2", "y = 1\n  z = 2"),
+            ("elif x:\n    y = 1\n", "y = 1", "if x:\n    y = 1"),
+            ("/// one\n/// two\n", "two", "one\n/// two"),
+            // The line end that the edit adds.
+            ("one\ntwo(a)\n", "two", "one\ntwo\n"),
+            ("two\nonerous\n", "two", "two\none"),
+            // A blank line.
+            ("one\ntwo;\n", "two", "\ntwo"),
+            ("one\n    two\n", "two", "\n    two"),
+            ("one\ntwo\n", "two\n", "\ntwo\n"),
+        ] {
+            assert!(!is_applied(view, search, replace), "{view:?}");
+        }
+        for (view, search, replace) in [
+            // The indentation that the quote left out.
+            ("    one\n    two\n", "two", "one\n    two"),
+            ("    if x:\n        f()\n", "f()", "if x:\n        f()"),
+            // A part of a line.
+            ("x = (\n    value\n);\n", "value", "(\n    value\n)"),
+            ("return f(a)\ng(b)\n", "f(a)", "f(a)\ng(b)"),
+            ("Fruit: cherries, plums,\napples\n", "apples", "cherries, plums,\napples"),
+            ("x = 1  # one\ntwo\n", "two", "one\ntwo"),
+            // The text that was behind the hit.
+            ("one()\n\ntwo(a)\n", "two(", "one()\n\ntwo("),
+            ("one\n;\ntwo; three\n", "two", "one\n;\ntwo"),
+            // The line end before the added line.
+            ("one\ntwo;\n", ";", "\ntwo;"),
+            ("one\n  two # a\n", " # a\n", "\n  two # a\n"),
+        ] {
+            assert!(is_applied(view, search, replace), "{view:?}");
+        }
     }
 
     #[test]

@@ -27,6 +27,7 @@
 
 mod already_applied;
 mod char_edit;
+mod comment;
 mod elision;
 pub mod exact;
 mod fold;
@@ -71,9 +72,6 @@ pub fn locate(
     tolerance: MatchTolerance,
     outline: &dyn Fn() -> Option<Outline>,
 ) -> Located {
-    if search_text.search == search_text.replace {
-        return Located::Unchanged;
-    }
     if search_text.search.trim().is_empty() {
         return Located::NotFound { nearest: None, proposal: None };
     }
@@ -109,9 +107,6 @@ fn applied_or_around(matcher: &mut Matcher<'_>, line: usize) -> Located {
 ///
 /// Errors: the result that a search for one match would have returned.
 pub fn locate_every(search_text: SearchText<'_>, range: LineRange<'_>) -> Result<Vec<UniqueMatch>, Located> {
-    if search_text.search == search_text.replace {
-        return Err(Located::Unchanged);
-    }
     let found = literal::every_literal(search_text, range)?;
     if !found.is_empty() {
         return Ok(found);

@@ -32,6 +32,9 @@ pub(super) fn literal(search_text: SearchText<'_>, range: LineRange<'_>) -> Opti
         lines.truncate(most);
         return Some(Located::Ambiguous { level: MatchLevel::Exact, lines, is_complete });
     }
+    if let Some(line) = applied_line(search_text, range, &hit) {
+        return Some(Located::AlreadyApplied { line });
+    }
     if exact::begins_in_indent(range.view, &hit, search_text.replace) {
         let found = Matcher::new(search_text, range).below_exact();
         if found.is_some() || prefix::adds(search_text.search, search_text.replace) {

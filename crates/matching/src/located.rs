@@ -110,7 +110,7 @@ impl MatchInfo {
 pub enum Located {
     /// There is exactly one match.
     One(UniqueMatch),
-    /// Search and replacement are the same, or the file already has the requested text.
+    /// There is exactly one match, and the file already has the requested text there.
     Unchanged,
     /// There are several matches, or too many to examine each.
     Ambiguous {

@@ -59,7 +59,7 @@ pub use line_end::{LineEnd, LineEnds};
 pub use line_map::{LineMap, LineShift};
 pub use lines::Lines;
 pub use nearest::{correction, nearest, nearest_all};
-pub use outline::{Outline, OutlineEntry, OutlineSymbol, SymbolRank};
+pub use outline::{Outline, OutlineEntry, OutlineSymbol, SharedLine, SymbolRank};
 pub use plan::{Plan, bytes_outside_unchanged};
 pub use rebase::{RebaseConflict, Rebased};
 pub use region::Region;

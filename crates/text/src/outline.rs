@@ -47,6 +47,49 @@ pub enum SymbolRank {
     Minor,
 }
 
+/// A place where a symbol shares a line with something else.
+#[derive(Debug, Clone, Copy)]
+pub struct SharedLine<'o> {
+    /// The symbol.
+    pub symbol: &'o OutlineEntry,
+    /// An offset of the other text, on the shared line.
+    pub offset: usize,
+    /// True if the name of another symbol is on that line.
+    pub has_symbol: bool,
+}
+
+/// The part of a path that a name is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PathPart {
+    Whole,
+    /// The names of its last symbols.
+    Last,
+    /// The same, but of the first of these names only the end, as `b` of `a.b`.
+    NameEnd,
+}
+
+/// A symbol, with its index.
+type IndexedEntry<'o> = (usize, &'o OutlineEntry);
+
+/// The symbols that a name may mean, by precedence: those with that path, and then those with these last parts of a
+/// path. Both times the symbols that can contain others precede those that cannot, and whole names precede ends of
+/// names.
+#[derive(Debug, Default)]
+struct FoundSymbols<'o> {
+    whole: [Vec<IndexedEntry<'o>>; 2],
+    last: [Vec<IndexedEntry<'o>>; 4],
+}
+
+impl<'o> FoundSymbols<'o> {
+    fn lists(&self) -> impl Iterator<Item = &Vec<IndexedEntry<'o>>> {
+        self.whole.iter().chain(&self.last)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.lists().all(Vec::is_empty)
+    }
+}
+
 /// A symbol of an outline.
 #[derive(Debug, Clone)]
 pub struct OutlineSymbol<'o> {
@@ -100,13 +143,18 @@ impl Outline {
     }
 
     /// Returns the name that selects the innermost symbol around an offset: its path, with its number from 1 if
-    /// several symbols have that path, as in `package[2]` for a table of an array.
+    /// several symbols have that path, as in `package[2]` for a table of an array. `None` if that is the name of another
+    /// symbol.
     pub fn selector(&self, offset: usize) -> Option<String> {
         let symbol = self.symbol_around(offset)?;
         let path = self.path(symbol);
         let spans = self.spans(path);
         let at = spans.iter().position(|span| *span == symbol.lines)?;
-        Some(if spans.len() == 1 { path.to_owned() } else { format!("{path}[{}]", at + 1) })
+        if spans.len() == 1 {
+            return Some(path.to_owned());
+        }
+        let selector = format!("{path}[{}]", at + 1);
+        (self.spans(&selector).as_slice() == [symbol.lines.clone()]).then_some(selector)
     }
 
     /// Returns the path and the number of a selector such as `package[2]`; `None` for one without a number.
@@ -129,60 +177,109 @@ impl Outline {
 
     /// Returns the lines of every symbol of that name, with the decorators, attributes and comments directly above
     /// it. The name is a full path or, if no symbol has that path, the last parts of one. In either case symbols that
-    /// can contain others precede those that cannot, for example a method before a field. `::` and `#` are equivalent
-    /// to `.`, and a final `()` is ignored. A final number selects one of several symbols of a path, as in `package[2]`,
-    /// unless a symbol has that name.
+    /// can contain others precede those that cannot, for example a method before a field. Among these, the end of a
+    /// name with dots counts only if it is no whole name, as `b` of `a.b`.
+    ///
+    /// If no symbol has the name as it is, a final `()` is ignored; then, in code, `::` and `#` are equivalent to `.`,
+    /// and in markup `#id` is the element with that `id`.
+    ///
+    /// A final number selects one of several symbols of a path, as in `package[2]`, unless a symbol has that name. It
+    /// counts the symbols that can contain others, and then those that cannot.
     pub fn spans(&self, name: &str) -> Vec<Range<usize>> {
-        let lines = |(_, symbol): (usize, &OutlineEntry)| symbol.lines.clone();
+        let lines = |(_, symbol): IndexedEntry<'_>| symbol.lines.clone();
         let mut spans: Vec<Range<usize>> = self.find(name).into_iter().map(lines).collect();
         spans.dedup();
         spans
     }
 
-    /// Returns the first symbol of that name that shares its lines with other text, except for trailing punctuation, or
-    /// with another symbol that is neither around it nor inside it.
-    pub fn sharing_lines(&self, name: &str, view: &str) -> Option<&OutlineEntry> {
-        let mut found = self.find(name).into_iter();
-        found.find(|symbol| !self.has_own_lines(*symbol, view)).map(|(_, symbol)| symbol)
+    /// Returns the first symbol of that name that shares its lines with other text, except for trailing punctuation and
+    /// the marks of list items, or with another symbol that is neither around it nor inside it.
+    pub fn sharing_lines(&self, name: &str, view: &str) -> Option<SharedLine<'_>> {
+        self.find(name).into_iter().find_map(|symbol| self.shared_line(symbol, view))
     }
 
-    /// Returns the symbols that [`Outline::spans`] finds, each with its index.
-    fn find(&self, name: &str) -> Vec<(usize, &OutlineEntry)> {
+    /// Returns the symbols that [`Outline::spans`] finds.
+    fn find(&self, name: &str) -> Vec<IndexedEntry<'_>> {
         let found = self.find_path(name);
-        match Outline::numbered(name).filter(|_| found.is_empty()) {
-            None => found,
-            Some((name, number)) => {
-                let found = self.find_path(name);
-                let mut spans = found.chunk_by(|(_, one), (_, next)| one.lines == next.lines);
-                spans.nth(number.get() - 1).unwrap_or_default().to_vec()
-            }
-        }
+        let Some((name, number)) = Outline::numbered(name).filter(|_| found.is_empty()) else {
+            return found.lists().find(|symbols| !symbols.is_empty()).cloned().unwrap_or_default();
+        };
+        let FoundSymbols { whole, last } = self.find_path(name);
+        let found = [whole.concat(), last.concat()];
+        let found = found.into_iter().find(|symbols| !symbols.is_empty()).unwrap_or_default();
+        let mut spans = found.chunk_by(|(_, one), (_, next)| one.lines == next.lines);
+        spans.nth(number.get() - 1).unwrap_or_default().to_vec()
     }
 
-    fn find_path(&self, name: &str) -> Vec<(usize, &OutlineEntry)> {
-        let name = folded(name.trim().trim_end_matches("()"));
-        let mut found: [Vec<(usize, &OutlineEntry)>; 4] = Default::default();
-        let [whole, whole_minor, parts, parts_minor] = &mut found;
-        let last = name.rsplit('.').next().unwrap_or_default();
+    /// Returns the symbols that a name without a number may mean. The name as it is takes precedence over other forms
+    /// of it.
+    fn find_path(&self, name: &str) -> FoundSymbols<'_> {
+        let names = [name.trim(), name.trim().trim_end_matches("()")];
+        let literal = |name: &&str| self.find_by(|symbol| self.literal_part(symbol, name));
+        let folded = |name: &&str| {
+            let folded_name = folded(name);
+            self.find_by(|symbol| match symbol.kind {
+                SymbolKind::Element => self.literal_part(symbol, name.strip_prefix('#')?),
+                kind if kind.is_code() => self.folded_part(symbol, &folded_name),
+                _ => None,
+            })
+        };
+        let found = names.iter().find_map(literal).or_else(|| names.iter().find_map(folded));
+        found.unwrap_or_default()
+    }
+
+    /// Returns the symbols for which a function returns a part of their path; `None` if there are none.
+    fn find_by(&self, part: impl Fn(&OutlineEntry) -> Option<PathPart>) -> Option<FoundSymbols<'_>> {
+        let mut found = FoundSymbols::default();
+        let [whole, whole_minor] = &mut found.whole;
+        let [last, name_end, last_minor, name_end_minor] = &mut found.last;
         for (at, symbol) in self.symbols.iter().enumerate() {
-            let path = self.path(symbol);
-            if name.is_empty() || !path.ends_with(last) {
-                continue;
-            }
-            let (whole, parts) = match symbol.rank {
-                SymbolRank::Major => (&mut *whole, &mut *parts),
-                SymbolRank::Minor => (&mut *whole_minor, &mut *parts_minor),
+            let list = match (part(symbol), symbol.rank) {
+                (None, _) => continue,
+                (Some(PathPart::Whole), SymbolRank::Major) => &mut *whole,
+                (Some(PathPart::Whole), SymbolRank::Minor) => &mut *whole_minor,
+                (Some(PathPart::Last), SymbolRank::Major) => &mut *last,
+                (Some(PathPart::Last), SymbolRank::Minor) => &mut *last_minor,
+                (Some(PathPart::NameEnd), SymbolRank::Major) => &mut *name_end,
+                (Some(PathPart::NameEnd), SymbolRank::Minor) => &mut *name_end_minor,
             };
-            match folded(path).strip_suffix(name.as_str()) {
-                Some("") => whole.push((at, symbol)),
-                Some(before) if before.ends_with('.') => parts.push((at, symbol)),
-                Some(_) | None => {}
-            }
+            list.push((at, symbol));
         }
-        found.into_iter().find(|symbols| !symbols.is_empty()).unwrap_or_default()
+        (!found.is_empty()).then_some(found)
     }
 
-    fn has_own_lines(&self, (at, symbol): (usize, &OutlineEntry), view: &str) -> bool {
+    /// Returns the part of a symbol's path that a name is, as it is.
+    fn literal_part(&self, symbol: &OutlineEntry, name: &str) -> Option<PathPart> {
+        let before = self.path(symbol).strip_suffix(name).filter(|_| !name.is_empty())?;
+        if before.is_empty() {
+            return Some(PathPart::Whole);
+        }
+        let above = |around: &&OutlineEntry| self.symbols.get(around.enclosing?);
+        let mut around = std::iter::successors(Some(symbol), above).skip(1);
+        if around.any(|around| around.path.len() + 1 == before.len()) {
+            return Some(PathPart::Last);
+        }
+        // A name may be dotted, as `a.b` in TOML. But a dot at its start is no separator, and in a style sheet none is.
+        let start = before.strip_suffix('.').filter(|_| symbol.kind != SymbolKind::Rule)?;
+        let is_name = start.ends_with(|last: char| last != '.' && !last.is_whitespace());
+        is_name.then_some(PathPart::NameEnd)
+    }
+
+    /// Returns the part of a symbol's path that a name is, with `.` as the only separator in both.
+    fn folded_part(&self, symbol: &OutlineEntry, name: &str) -> Option<PathPart> {
+        let path = self.path(symbol);
+        let last = name.rsplit('.').next().unwrap_or_default();
+        if name.is_empty() || !path.ends_with(last) {
+            return None;
+        }
+        match folded(path).strip_suffix(name)? {
+            "" => Some(PathPart::Whole),
+            before => before.ends_with('.').then_some(PathPart::Last),
+        }
+    }
+
+    /// Returns the line that a symbol shares with something else; `None` if its lines are its own.
+    fn shared_line<'o>(&'o self, (at, symbol): IndexedEntry<'o>, view: &str) -> Option<SharedLine<'o>> {
         let OutlineEntry { lines, extent, .. } = symbol;
         let text = |range: Range<usize>| view.get(range).unwrap_or_default();
         let symbols = || self.symbols.iter().enumerate();
@@ -190,22 +287,34 @@ impl Outline {
         let later = symbols().skip(at + 1).take_while(|(_, other)| other.extent.start < lines.end);
         let others = earlier.chain(later).filter(|(_, other)| lines.contains(&other.name.start));
         let (around, others): (Vec<_>, Vec<_>) = others.partition(|other| self.is_part((at, symbol), *other));
+        let separate: Vec<_> =
+            others.into_iter().filter(|other| !self.is_part(*other, (at, symbol))).collect();
         let before = text(lines.start..extent.start);
+        // The first key of a list item in YAML has the mark of the item before it.
+        let is_item = symbol.kind == SymbolKind::Key && before.split_whitespace().all(|mark| mark == "-");
+        let text_before = (!before.trim().is_empty() && !is_item)
+            .then(|| lines.start + before.len() - before.trim_start().len());
         // A comment at the end belongs to the line.
         let is_code = |at: usize| !self.in_comment(at..at + 1);
         let behind = || text(extent.end..lines.end).char_indices().filter(|(at, _)| is_code(extent.end + at));
-        let is_alone = before.trim().is_empty() && !behind().any(|(_, letter)| letter.is_alphanumeric());
+        let text_behind =
+            || behind().find(|(_, letter)| letter.is_alphanumeric()).map(|(at, _)| extent.end + at);
         // In C, keywords and the declared names may be around a type: `typedef struct node { ... } node_t, *list_t;`.
         let is_declarator =
             |letter: char| letter.is_alphanumeric() || letter.is_whitespace() || "_*,[];/".contains(letter);
         let is_type = before.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_whitespace())
             && around.iter().any(|(_, other)| extent.end <= other.name.start)
             && behind().all(|(_, letter)| is_declarator(letter));
-        (is_alone || is_type) && others.into_iter().all(|other| self.is_part(other, (at, symbol)))
+        let other_text = text_before.or_else(text_behind).filter(|_| !is_type);
+        let offset = other_text.or_else(|| Some(separate.first()?.1.name.start))?;
+        let line_start = text(0..offset).rfind('\n').map_or(0, |end| end + 1);
+        let line = line_start..text(offset..view.len()).find('\n').map_or(view.len(), |end| offset + end);
+        let has_symbol = around.iter().chain(&separate).any(|(_, other)| line.contains(&other.name.start));
+        Some(SharedLine { symbol, offset, has_symbol })
     }
 
     /// Returns true if a symbol is inside another one: a member, or in the declaration of a minor symbol.
-    fn is_part(&self, (_, part): (usize, &OutlineEntry), (at, whole): (usize, &OutlineEntry)) -> bool {
+    fn is_part(&self, (_, part): IndexedEntry<'_>, (at, whole): IndexedEntry<'_>) -> bool {
         let above = |symbol: &usize| self.symbols.get(*symbol)?.enclosing;
         let is_member = || std::iter::successors(part.enclosing, above).any(|around| around == at);
         let (inner, outer) = (&part.extent, &whole.extent);

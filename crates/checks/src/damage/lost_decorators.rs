@@ -19,10 +19,13 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let new = symbols(texts.after, language);
     let new_symbols = DecoratedSymbols::new(texts, &new);
     let old = symbols(before, language);
-    let mut findings: Vec<DamageFinding> =
-        old.iter().filter_map(|symbol| lost(texts, before, symbol, &new_symbols)).collect();
-    findings.dedup_by_key(|finding| finding.line);
-    findings
+    let mut findings: Vec<Vec<DamageFinding>> = old
+        .iter()
+        .map(|symbol| lost(texts, before, symbol, &new_symbols))
+        .filter(|lost| !lost.is_empty())
+        .collect();
+    findings.dedup_by_key(|lost| lost.first().map(|finding| finding.line));
+    findings.into_iter().flatten().collect()
 }
 
 /// The symbols after the edit, by their line and by their name.
@@ -55,38 +58,43 @@ impl<'k, 't> DecoratedSymbols<'k, 't> {
     }
 }
 
+/// Returns a finding for each decorator that is missing above a symbol.
 fn lost(
     texts: &TextPair<'_>,
     before: Lines<'_>,
     old: &LineSymbol<'_>,
     new_symbols: &DecoratedSymbols<'_, '_>,
-) -> Option<DamageFinding> {
-    let is_removed = |(line, _): &&(usize, &str)| texts.draft.map.new_line_of(*line).is_none();
-    old.above.iter().find(is_removed)?;
-    let new = new_symbols.partner(texts, old)?;
-    if texts.part_of_line(new.line) != LexicalPart::Code {
-        return None;
+) -> Vec<DamageFinding> {
+    let is_removed = |(line, _): &(usize, &str)| texts.draft.map.new_line_of(*line).is_none();
+    if !old.above.iter().any(is_removed) {
+        return Vec::new();
+    }
+    let Some(new) = new_symbols.partner(texts, old) else { return Vec::new() };
+    if texts.part_of_line(new.line) != LexicalPart::Code || !wrote(texts, before, old) {
+        return Vec::new();
     }
     let name_of = |decorator: &str| decorator.split(['(', ' ', '=']).next().unwrap_or(decorator).to_owned();
     let mut unmatched: Vec<String> = new.above.iter().map(|(_, decorator)| name_of(decorator)).collect();
-    let mut missing = old.above.iter().filter(|(_, decorator)| {
+    let missing = old.above.iter().filter(|(_, decorator)| {
         let partner = unmatched.iter().position(|other| *other == name_of(decorator));
         partner.map(|partner| unmatched.swap_remove(partner)).is_none()
     });
-    let missing: Vec<_> = missing.by_ref().collect();
-    // A new decorator may replace a missing one.
-    let (line, decorator) = missing.get(unmatched.len())?;
-    if !wrote(texts, before, old) || same_line(texts, new, decorator) {
-        return None;
-    }
-    let decorator: String = decorator.chars().take(60).collect();
-    let message = format!(
-        "`{decorator}`, on line {line} before the edit, is missing above `{}`; send it with the symbol",
-        new.name
-    );
+    let missing: Vec<_> = missing.collect();
     let text = texts.after.text(new.line);
     let column = texts.column(new.line, text.len() - text.trim_start().len());
-    Some(DamageFinding { line: new.line, column, message })
+    // A new decorator may replace a missing one.
+    let missing = missing.into_iter().skip(unmatched.len());
+    let missing = missing.filter(|(_, decorator)| !same_line(texts, new, decorator));
+    missing
+        .map(|(line, decorator)| {
+            let decorator: String = decorator.chars().take(60).collect();
+            let message = format!(
+                "`{decorator}`, on line {line} before the edit, is missing above `{}`; send it with the symbol",
+                new.name
+            );
+            DamageFinding { line: new.line, column, message }
+        })
+        .collect()
 }
 
 /// True if the edit changed more of the symbol than its decorators.

@@ -39,6 +39,8 @@ pub type EditPart = several::Part<Edit>;
 pub struct MissingExpect {
     /// The path of the field that is missing, as in `line_edits[2].expect`.
     pub field: String,
+    /// The line that it would quote, from 1; one past the last line for the end of the text.
+    pub line: usize,
     /// The next step for the caller.
     pub hint: &'static str,
 }
@@ -146,26 +148,26 @@ impl Edit {
     /// Returns the first `expect` that an edit by line numbers leaves out, for a text of `count` lines. Lines that are
     /// appended without a number need none.
     pub fn missing_expect(&self, count: usize) -> Option<MissingExpect> {
-        let missing = |list, at, names: LineEditNames, hint| {
+        let missing = |list, at, names: LineEditNames, line, hint| {
             let hint = match names {
                 LineEditNames::Lists => hint,
                 LineEditNames::Instruction => "read the file, and give its `version` as `expected_version`",
             };
-            MissingExpect { field: names.path(list, at, "expect"), hint }
+            MissingExpect { field: names.path(list, at, "expect"), line, hint }
         };
         let of_line = "read the file, and give the current line as `expect`, or `expected_version`";
         let of_end = "read the file, and give `expect: \"\"` after the last line, or `expected_version`";
         match self {
             Edit::Lines(edits) => {
                 let (at, edit) = edits.iter().enumerate().find(|(_, edit)| edit.expect.is_none())?;
-                Some(missing("line_edits", at, edit.names, of_line))
+                Some(missing("line_edits", at, edit.names, edit.start_line, of_line))
             }
             Edit::Insert(insertions) => {
                 let has_none =
                     |insertion: &Insertion| insertion.expect.is_none() && insertion.at_line != Insertion::END;
                 let (at, insertion) = insertions.iter().enumerate().find(|(_, one)| has_none(one))?;
                 let hint = if insertion.at_line > count { of_end } else { of_line };
-                Some(missing("insert_lines", at, insertion.names, hint))
+                Some(missing("insert_lines", at, insertion.names, insertion.at_line, hint))
             }
             Edit::Content(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Remove | Edit::Several(_) => None,
         }

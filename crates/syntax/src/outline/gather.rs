@@ -42,6 +42,8 @@ struct Gatherer<'a> {
     /// The paths of all symbols, concatenated.
     paths: String,
     comments: Vec<Range<usize>>,
+    /// The names of open nodes that are minor symbols, and that the walk has not reached, the last first.
+    names: Vec<(NamedNode, SymbolKind)>,
     /// The enclosing symbols, each with its level in the tree.
     open: Vec<(usize, usize)>,
     wrappers: Vec<Wrapper>,
@@ -71,6 +73,7 @@ impl<'a> Gatherer<'a> {
             symbols: Vec::new(),
             paths: String::new(),
             comments: Vec::new(),
+            names: Vec::new(),
             open: Vec::new(),
             wrappers: Vec::new(),
             leading: None,
@@ -83,6 +86,11 @@ impl<'a> Gatherer<'a> {
         // Headings have no nodes for the sections below them.
         if self.row.headings.is_empty() {
             self.leave(level);
+        }
+        let start = node.start_byte();
+        while let Some((named_node, kind)) = self.names.pop_if(|(named_node, _)| named_node.at.start <= start)
+        {
+            self.minor(&named_node, kind, named_node.at.clone());
         }
         let next = self.process(node, level, part);
         if part.is_body && self.body.is_none() && !self.holds_declarations(node, level) {
@@ -204,19 +212,29 @@ impl<'a> Gatherer<'a> {
         let own = self.span(node);
         // In a body they are local, and no symbols.
         let found = if self.body.is_none() { names.find(node, self.view) } else { Vec::new() };
-        for named_node in found {
-            let kind = refine(kind, node, &named_node.name, self.enclosing_kind());
-            let own = if matches!(names, MinorNames::Each(_)) { named_node.at.clone() } else { own.clone() };
-            let span = self.widened_minor(&own);
-            let start = self.symbols.last().map_or(0, |last| last.extent.start);
-            let mut symbol = self.symbol(span, &named_node, (kind, SymbolRank::Minor), own);
-            symbol.extent.start = symbol.extent.start.max(start);
-            symbol.extent.end = symbol.extent.end.max(symbol.extent.start);
-            self.symbols.push(symbol);
+        let around = self.enclosing_kind();
+        let found = found.into_iter().map(|named_node| {
+            let kind = refine(kind, node, &named_node.name, around);
+            (named_node, kind)
+        });
+        if matches!(names, MinorNames::Each(_)) {
+            // Other symbols may be between them.
+            self.names.extend(found.rev());
+        } else {
+            found.for_each(|(named_node, kind)| self.minor(&named_node, kind, own.clone()));
         }
         if let Some(wrapper) = self.wrappers.last_mut() {
             wrapper.is_empty = false;
         }
+    }
+
+    fn minor(&mut self, named_node: &NamedNode, kind: SymbolKind, own: Range<usize>) {
+        let span = self.widened_minor(&own);
+        let start = self.symbols.last().map_or(0, |last| last.extent.start);
+        let mut symbol = self.symbol(span, named_node, (kind, SymbolRank::Minor), own);
+        symbol.extent.start = symbol.extent.start.max(start);
+        symbol.extent.end = symbol.extent.end.max(symbol.extent.start);
+        self.symbols.push(symbol);
     }
 
     /// Closes sections of headings of this rank or a lower one, and opens the next.

@@ -205,7 +205,61 @@ const SPANS: &[(&str, &str, &str, &[&str])] = &[
     ("a.toml", "[a]\nb = 1\n\n[c]\nb = 2\n", "a", &["[a]\nb = 1\n"]),
     ("a.json", "{\n  \"a\": {\"b\": 1},\n  \"b\": 2\n}\n", "b", &["  \"b\": 2\n"]),
     ("a.html", "<p>\n  <i id=a>\n  </i>\n</p>\n", "#a", &["  <i id=a>\n  </i>\n"]),
-    ("a.css", ".a { b: c }\n.d::after { e: f }\n", "d::after", &[".d::after { e: f }\n"]),
+    ("a.css", ".a { b: c }\n.d::after { e: f }\n", ".d::after", &[".d::after { e: f }\n"]),
+    // The signs of a name that is no path of identifiers.
+    ("a.css", ".n { b: c }\n", "#n", &[]),
+    ("a.css", ".n { b: c }\n", "n", &[]),
+    ("a.css", ".m.n { b: c }\n", "n", &[]),
+    ("a.css", ".m {\n  .n { b: c }\n}\n", ".n", &["  .n { b: c }\n"]),
+    ("a.css", ".n { b: c }\n#n { b: d }\nn { b: e }\n", "#n", &["#n { b: d }\n"]),
+    ("a.css", ".n { b: c }\n#n { b: d }\nn { b: e }\n", ".n", &[".n { b: c }\n"]),
+    ("a.css", ".n { b: c }\n#n { b: d }\nn { b: e }\n", "n", &["n { b: e }\n"]),
+    ("a.json", "{\n  \"a\": 1,\n  \"#a\": 2,\n  \".a\": 3\n}\n", "#a", &["  \"#a\": 2,\n"]),
+    ("a.json", "{\n  \"a\": 1,\n  \"#a\": 2,\n  \".a\": 3\n}\n", "a", &["  \"a\": 1,\n"]),
+    ("a.json", "{\n  \"e\": {\n    \".a\": 3\n  }\n}\n", "a", &[]),
+    ("a.json", "{\n  \"e.\": {\n    \"a\": 3\n  }\n}\n", "a", &["    \"a\": 3\n"]),
+    ("a.yaml", ".base:\n  a: 1\n", "base", &[]),
+    ("a.toml", "[a.b]\nc = 1\n", "b", &["[a.b]\nc = 1\n"]),
+    ("a.md", "# Issue .12\n\nA\n", "Issue #12", &[]),
+    ("a.md", "# Issue .12\n\n# Issue #12\n", "Issue #12", &["# Issue #12\n"]),
+    ("a.md", "# Client.connect\n", "connect", &["# Client.connect\n"]),
+    ("a.html", "<p>\n  <i id=a>\n  </i>\n</p>\n", ".a", &[]),
+    // A name that ends in parentheses.
+    ("a.md", "# f()\n\nA\n", "f()", &["# f()\n\nA\n"]),
+    ("a.json", "{\n  \"f()\": 1,\n  \"f\": 2\n}\n", "f()", &["  \"f()\": 1,\n"]),
+    ("a.json", "{\n  \"f()\": 1,\n  \"f\": 2\n}\n", "f", &["  \"f\": 2\n"]),
+    (
+        "a.cpp",
+        "struct A {\n  int operator()(int a) { return a; }\n};\n",
+        "A::operator()",
+        &["  int operator()(int a) { return a; }\n"],
+    ),
+    (
+        "a.cpp",
+        "struct A {\n  int operator()(int a) { return a; }\n};\n",
+        "A.operator()",
+        &["  int operator()(int a) { return a; }\n"],
+    ),
+    // Declarations of the name of a definition.
+    (
+        "a.cpp",
+        "struct S {\n  int f(int k);\n  int f() { return 1; }\n};\n",
+        "S.f",
+        &["  int f() { return 1; }\n"],
+    ),
+    (
+        "a.cpp",
+        "struct S {\n  int f(int k);\n  int f() { return 1; }\n};\n",
+        "S.f[1]",
+        &["  int f() { return 1; }\n"],
+    ),
+    ("a.cpp", "struct S {\n  int f(int k);\n  int f() { return 1; }\n};\n", "f[2]", &["  int f(int k);\n"]),
+    ("a.java", "class A {\n  int size;\n  int size() { return size; }\n}\n", "A.size[2]", &["  int size;\n"]),
+    ("a.java", "class A {\n  int size;\n  int size() { return size; }\n}\n", "A.size[3]", &[]),
+    // Members of an enumeration, with values and without.
+    ("a.ts", "export enum E {\n  A = 1, // x\n  B,\n  // c\n  C,\n}\n", "E.A", &["  A = 1, // x\n"]),
+    ("a.ts", "export enum E {\n  A = 1, // x\n  B,\n  // c\n  C,\n}\n", "E.B", &["  B,\n"]),
+    ("a.ts", "export enum E {\n  A = 1, // x\n  B,\n  // c\n  C,\n}\n", "E.C", &["  // c\n  C,\n"]),
     ("a.py", "def f(): pass\nclass A:\n  def f(): pass\n", "f", &["def f(): pass\n"]),
     ("a.py", "def afoo(): pass\n", "foo", &[]),
     ("a.py", "def f(): pass\n", "", &[]),
@@ -244,6 +298,11 @@ const SHARED: &[(&str, &str, &str, bool)] = &[
     ("a.java", "class A { int a = X; int b = X; }\n", "A.a", true),
     ("a.c", "struct S { int a; int b; };\n", "S.a", true),
     ("a.c", "struct S { int a; int b; };\n", "S", false),
+    // The first key of a list item.
+    ("a.yaml", "s:\n  - n: a\n    r: 1\n  - n: b\n    r: 2\n", "n[2]", false),
+    ("a.yaml", "s:\n  - - n: a\n      r: 1\n", "n", false),
+    ("a.yaml", "s:\n  - {n: a, r: 1}\n", "n", true),
+    ("a.yaml", "s: [{n: a}]\n", "n", true),
     // Several declarations in one statement.
     ("a.go", "package a\n\nvar a, b = X, X\n", "a", true),
     ("a.go", "package a\n\ntype T struct {\n\ta, b int\n\tc int\n}\n", "T.b", true),
@@ -266,6 +325,9 @@ const SHARED: &[(&str, &str, &str, bool)] = &[
     ("a.js", "/** a */\nexport const f = () => {\n  return 1\n};\n", "f", false),
     ("a.ts", "@A({ x: 1, y: 2 })\nexport class B {\n  @C(1, 2) c = 1;\n}\n", "B", false),
     ("a.ts", "enum E {\n  A,\n  B = 2,\n}\n", "E.A", false),
+    ("a.ts", "enum E {\n  A = 1, // x\n  B,\n}\n", "E.A", false),
+    ("a.ts", "enum E {\n  A = 1, // x\n  B,\n}\n", "E.B", false),
+    ("a.ts", "enum E { A = 1, B }\n", "E.B", true),
     ("a.rs", "enum E {\n    A { b: u8 },\n    C,\n}\n", "E.A", false),
     ("a.sh", "export A=1\nreadonly B=2 C=3\n", "A", false),
     ("a.sh", "export A=1\nreadonly B=2 C=3\n", "B", true),
@@ -301,10 +363,28 @@ fn a_symbol_that_shares_its_lines_is_known() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let shared = |path: &str, text: &str, name: &str| {
+        let outline = outline(path, text);
+        let shared = outline.sharing_lines(name, text).unwrap();
+        (text.get(..shared.offset).unwrap().matches('\n').count() + 1, shared.has_symbol)
+    };
+    let js = "f(() => {\n  class A {}\n}); g(x)\nclass B {\n} g(x)\n";
+    assert_eq!(shared("a.js", js, "B"), (5, false));
+    assert_eq!(shared("a.yaml", "s:\n  w: {i: 1, j: 1}\n", "s.w.i"), (2, true));
+    assert_eq!(shared("a.go", "package a\n\nvar a, b = X, X\n", "a"), (3, true));
     let text = "a:\n  b: 1\n---\na: {b: 1}\n";
     let outline = outline("a.yaml", text);
     let is_shared = |name| outline.sharing_lines(name, text).is_some();
     assert_eq!(["a.b[1]", "a.b[2]", "a.b[3]", "a.b"].map(is_shared), [false, true, false, true]);
+}
+
+#[test]
+fn members_of_an_enumeration_are_in_the_order_of_the_text() {
+    let text =
+        "enum E {\n  A,\n  B = (() => { function f() {} return 1; })(),\n  'C',\n  D = 2,\n}\nlet x;\n";
+    let outline = outline("a.ts", text);
+    let paths: Vec<_> = outline.symbols().map(|symbol| symbol.path).collect();
+    assert_eq!(paths, ["E", "E.A", "E.B", "E.f", "E.C", "E.D", "x"]);
 }
 
 #[test]
@@ -397,6 +477,8 @@ fn a_selector_names_one_of_several_symbols() {
             "  int f(long x) { return 0; }\n",
         ),
         ("a.py", "def f():\n    return 1\n", "return 1", "f", "def f():\n    return 1\n"),
+        ("a.md", "# f()\n\nA\n", "A", "f()", "# f()\n\nA\n"),
+        ("a.css", ".n { b: c }\n#n { b: d }\n", "d", "#n", "#n { b: d }\n"),
     ] {
         let outline = outline(path, text);
         let found = outline.selector(text.find(place).unwrap()).unwrap();

@@ -19,6 +19,9 @@ const AROUND: usize = 5;
 /// Errors: `NO_MATCH`, `AMBIGUOUS_MATCH`, `ALREADY_APPLIED`, `EDIT_CONFLICT`.
 pub(super) fn plan(search: &Search, needle: &str, window: &Window<'_>) -> Result<PlannedEdit, Error> {
     let (needle, replace) = (needle.replace("\r\n", "\n"), search.replace.replace("\r\n", "\n"));
+    if needle == replace && search.expect_matches.is_none() {
+        return unchanged(window, None);
+    }
     let search_text = search_text(search, &needle, &replace);
     let located = locate::locate(search_text, window.line_range(), search.tolerance, &|| window.outline());
     into_plan(search, &needle, located, window)
@@ -29,6 +32,9 @@ pub(super) fn plan(search: &Search, needle: &str, window: &Window<'_>) -> Result
 /// Errors: those of [`plan`], but `AMBIGUOUS_MATCH` only if matches overlap or are too many to examine; `TOO_LARGE`.
 pub(super) fn plan_every(search: &Search, needle: &str, window: &Window<'_>) -> Result<PlannedEdit, Error> {
     let (needle, replace) = (needle.replace("\r\n", "\n"), search.replace.replace("\r\n", "\n"));
+    if needle == replace && search.expect_matches.is_none() {
+        return unchanged(window, None);
+    }
     let search_text = search_text(search, &needle, &replace);
     match locate::locate_every(search_text, window.line_range()) {
         Ok(found) if found.len() > MATCHES => Err(too_many()),
@@ -56,7 +62,7 @@ fn into_plan(
 ) -> Result<PlannedEdit, Error> {
     match located {
         Located::One(found) => plan_matches(vec![found], window),
-        Located::Unchanged => Ok(PlannedEdit::new(window.buffer.plan(Vec::new())?, Vec::new())),
+        Located::Unchanged => unchanged(window, Some(1)),
         Located::Ambiguous { lines, is_complete, .. } => Err(ambiguous(needle, &lines, is_complete, window)),
         Located::AlreadyApplied { line } => Err(already_applied(line, window)),
         Located::Conflict(conflict) => Err(conflict_error(&conflict, window)),
@@ -64,6 +70,13 @@ fn into_plan(
             Err(missing::block_error(search, needle, window, similar, proposal))
         }
     }
+}
+
+/// Returns the plan of an edit that changes nothing. `total` is the number of matches, if they were looked for: a text that
+/// replaces itself need not be in the file, unless the caller expects a number of matches.
+fn unchanged(window: &Window<'_>, total: Option<usize>) -> Result<PlannedEdit, Error> {
+    let planned = PlannedEdit::new(window.buffer.plan(Vec::new())?, Vec::new());
+    Ok(PlannedEdit { matches: SearchMatches { total, ..SearchMatches::default() }, ..planned })
 }
 
 fn plan_matches(found: Vec<UniqueMatch>, window: &Window<'_>) -> Result<PlannedEdit, Error> {

@@ -2,7 +2,7 @@
 
 use super::nearest_part::{Part, nearest_part};
 use super::window::Window;
-use crate::operations::{Needle, Search};
+use crate::operations::{Needle, Occurrences, Search};
 use lockgate_error::{Best, Code, Difference, Error, FieldValue, NextCall};
 use lockgate_matching::{Proposal, SimilarLines, exact};
 use lockgate_python_re::{Flags, Pattern, ReplacementTemplate, StepBudget};
@@ -37,6 +37,15 @@ const MAX_CASED: usize = 1 << 32;
 
 /// The number of lines shown around each difference.
 const AROUND: usize = 2;
+
+/// The parts of a pattern that few texts have.
+const PATTERN_SYNTAX: [&str; 17] = [
+    "\\w", "\\d", "\\s", "\\b", "\\S", "\\W", "\\D", "\\.", "\\(", "\\[", "\\{", ".*", ".+", "]+", "]*",
+    ")+", "(?",
+];
+
+/// The share of the steps that a quote may take that is tried as a pattern for a hint: one in so many.
+const HINT_SHARE: u64 = 20;
 
 /// The flags that are tried for a pattern without a match: each of them, then two, then all.
 const TRIED_FLAGS: [(&[Flags], &str); 7] = [
@@ -167,6 +176,15 @@ pub(super) fn block_error(
         let error = error.with_next(NextCall::Edit { search, replace });
         return best.into_iter().fold(error, Error::best);
     }
+    let error = nearest_error(error, needle, window, similar);
+    match matches_as_pattern(search, needle, window) {
+        Some(count) => as_pattern(error, search, count),
+        None => error,
+    }
+}
+
+/// Adds the nearest text to an error about a block without a match, or says that there is none.
+fn nearest_error(error: Error, needle: &str, window: &Window<'_>, similar: Option<SimilarLines>) -> Error {
     let similar = similar.filter(|similar| similar.score.percent() >= LEAST_SIMILAR);
     let best = similar.map(|similar| best(needle, window, similar));
     if let Some(Part { line, text, .. }) = nearest_part(needle, window) {
@@ -182,6 +200,27 @@ pub(super) fn block_error(
         .hint(format!("{}read the nearest lines, and quote the actual text", reason.unwrap_or_default()))
         .best(best)
         .with_next(NextCall::Read { start_line, end_line })
+}
+
+/// Adds to an error about a text that it matches this often as a pattern.
+fn as_pattern(mut error: Error, search: &Search, count: usize) -> Error {
+    error.message.push_str(&format!("; as a pattern it matches {}", times(count)));
+    let escapes = if search.replace.contains('\\') { ", with escapes in `replace`" } else { "" };
+    let as_text = error.next_step();
+    let hint =
+        format!("send `regex: true`, which makes it a pattern of Python's re{escapes}; as a text: {as_text}");
+    error.hint(hint)
+}
+
+/// Returns how often a quote with the syntax of a pattern matches as one; `None` if it does not, if the edit does not accept
+/// so many matches, or if the tool has no patterns. Only the tools that replace every match have them.
+fn matches_as_pattern(search: &Search, needle: &str, window: &Window<'_>) -> Option<usize> {
+    let has_syntax = PATTERN_SYNTAX.iter().any(|syntax| needle.contains(syntax));
+    if !has_syntax || search.occurrences != Occurrences::Matches {
+        return None;
+    }
+    let mut budget = StepBudget::new(window.context.limits.steps / HINT_SHARE);
+    matches(needle, Flags::default(), window, &mut budget).filter(|count| accepts(search, *count))
 }
 
 /// Returns true if the proposed edit is about the similar lines: two places in one answer would contradict each other.

@@ -127,13 +127,14 @@ impl<'a> Window<'a> {
         };
         let spans = outline.spans(symbol);
         if let Some(shared) = outline.sharing_lines(symbol, self.buffer.view()) {
-            let (line, _) = self.span_lines(&shared.lines);
+            let line = self.buffer.lines().line_at(shared.offset);
+            let other = if shared.has_symbol { "symbols" } else { "text" };
             let message =
-                format!("{symbol} shares line {line} with other symbols, but `within` selects whole lines");
+                format!("{symbol} shares line {line} with other {other}, but `within` selects whole lines");
             let hint = "quote more of the line instead";
             let error = Error::new(Code::InvalidInput, message).named_field("within").hint(hint);
-            let is_inside =
-                |found: Range<usize>| shared.extent.start <= found.start && found.end <= shared.extent.end;
+            let extent = &shared.symbol.extent;
+            let is_inside = |found: Range<usize>| extent.start <= found.start && found.end <= extent.end;
             let is_only = self.only_match(search, self.bytes()).is_some_and(is_inside);
             return Err(error.with_next_if(is_only.then(without_symbol)));
         }
