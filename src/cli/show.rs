@@ -13,7 +13,7 @@ use super::verbosity::Verbosity;
 use lockgate_mcp::answer::passed_gates;
 use lockgate_protocol::{
     BatchResponse, EditResponse, FileChangesSince, FirstDifference, NearestLines, ReportedFinding,
-    ReportedGate, percent,
+    ReportedGate, ReportedWarning, percent,
 };
 
 /// Renders the response to one edit; the excerpts are parts of its file.
@@ -23,9 +23,21 @@ pub(super) fn edit(edit: &EditResponse, excerpts: &[Excerpt], verbosity: Verbosi
 
 /// Renders the response to several edits; the excerpts belong to its files, in order.
 pub(super) fn batch(batch: &BatchResponse, excerpts: &[Excerpt], verbosity: Verbosity) -> String {
-    let of_file = |(at, file)| body(file, excerpts.get(at).map_or(&[], std::slice::from_ref), verbosity);
+    let of_file = |(at, file): (usize, &EditResponse)| {
+        let text = body(file, excerpts.get(at).map_or(&[], std::slice::from_ref), verbosity);
+        text + &message_with_warning(file)
+            .map(|message| labelled(WARNING, "warning", visible(message)))
+            .unwrap_or_default()
+    };
     let files: String = batch.files.iter().enumerate().map(of_file).collect();
     files + &edit(&batch.summary(), &[], verbosity)
+}
+
+/// Returns the message of a file of a batch if it ends with a warning: nothing else shows that one.
+fn message_with_warning(file: &EditResponse) -> Option<&str> {
+    let message = file.message.as_deref().filter(|_| file.is_success())?;
+    let is_in_message = |warning: &ReportedWarning| warning.in_message && message.ends_with(&warning.text);
+    file.validation_warnings.iter().any(is_in_message).then_some(message)
 }
 
 /// Renders the details of a response.
@@ -183,7 +195,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use lockgate_protocol::ReportedWarning;
 
     fn plain(styled: &str) -> String {
         anstream::adapter::strip_str(styled).to_string()
@@ -255,6 +266,28 @@ mod tests {
         let warnings: Vec<&str> = shown.lines().filter(|line| line.starts_with("warning  ")).collect();
         let wanted = ["warning   line 9, column 3: syntax: ", "warning   syntax is broken"];
         assert_eq!(warnings, wanted, "{shown}");
+    }
+
+    #[test]
+    fn a_batch_shows_the_warning_in_the_message_of_a_file() {
+        let warning = |text: &str| ReportedWarning { text: text.into(), in_message: true, finding: None };
+        let file = |message: &str| EditResponse {
+            status: Some("unchanged".into()),
+            message: Some(message.into()),
+            validation_warnings: vec![warning("not found"), warning("said by a note")],
+            ..EditResponse::default()
+        };
+        let response = BatchResponse {
+            success: true,
+            status: "unchanged".into(),
+            message: "2 files unchanged".into(),
+            files: vec![file("a.py is unchanged: not found"), file("b.py is unchanged")],
+            ..BatchResponse::default()
+        };
+        assert_eq!(
+            plain(&batch(&response, &[], Verbosity::Normal)),
+            "warning   a.py is unchanged: not found\nunchanged 2 files unchanged\n"
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@ use lockgate_store::EntryKind;
 impl Services {
     /// Makes one edit and returns its report.
     pub(super) async fn edit(self: &Arc<Self>, request: Request, watch: Watch) -> Result<Report, Error> {
-        let reports = pipeline::run(self, Batch::single(request), watch).await?;
+        let reports = pipeline::run(self, Batch::single(request), Arc::new(watch)).await?;
         reports.into_iter().next().ok_or_else(|| Error::new(Code::Internal, "the edit has no report"))
     }
 
@@ -27,6 +27,6 @@ impl Services {
         if requests.is_empty() {
             return Err(Error::new(Code::InvalidInput, "`edits` is an empty list").named_field("edits"));
         }
-        pipeline::run(self, Batch::new(requests, EntryKind::Edit), watch).await
+        pipeline::run(self, Batch::new(requests, EntryKind::Edit), Arc::new(watch)).await
     }
 }

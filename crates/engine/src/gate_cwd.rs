@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use super::plan::FileDraft;
 use super::resolve::ResolvedTarget;
@@ -77,11 +78,13 @@ impl Services {
         groups.iter().map(first).collect()
     }
 
-    /// Tells if a path next to a target will exist after the call.
+    /// Tells if a path next to a target will exist after the call. An error of the store is kept in `failure`: what was
+    /// judged with the answer does not count then.
     pub(super) fn overlays<'a>(
         &'a self,
         target: &'a ResolvedTarget,
         drafts: &'a [FileDraft<'_>],
+        failure: &'a OnceLock<Error>,
     ) -> impl Fn(&str) -> bool + Sync + use<'a> {
         let group = self.group_of(&target.place);
         let overlays: Vec<(&str, bool)> = drafts
@@ -91,7 +94,11 @@ impl Services {
             .collect();
         move |path: &str| {
             let overlay = overlays.iter().find(|(known, _)| *known == path);
-            overlay.map_or_else(|| target.place.exists(&self.store, path), |(_, exists)| *exists)
+            let exists = match overlay {
+                Some((_, exists)) => Ok(*exists),
+                None => target.place.exists(&self.store, path),
+            };
+            exists.map_err(|error| failure.set(error)).unwrap_or(false)
         }
     }
 }

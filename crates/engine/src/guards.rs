@@ -11,7 +11,7 @@ use super::resolve::ResolvedTarget;
 use super::services::Services;
 use lockgate_edit::request::{self, Entity, Expect, Mode, Request};
 use lockgate_edit::{Edit, EditPart, MissingExpect};
-use lockgate_error::{Code, Error, NextCall};
+use lockgate_error::{Code, Error, FieldValue, NextCall};
 use lockgate_policy::{Guard, HardLinks, Interactive, Policy, Runnable};
 use lockgate_store::{DocumentPath, EntryKind, PlannedFile};
 use lockgate_text::Version;
@@ -164,7 +164,9 @@ fn check_mode(mode: Mode, rules: &Policy) -> Result<(), Error> {
         (Mode::Interactive, Interactive::Deny) => {
             let message = format!("`mode: interactive` is denied by the policy {}", rules.origin.name);
             let error = Error::new(Code::InvalidInput, message).named_field("mode");
-            Err(error.hint("send it with `mode: strict`"))
+            let strict = FieldValue::Text(Mode::Strict.name().to_owned());
+            let next = NextCall::Correct { field: "mode".to_owned(), value: strict };
+            Err(error.hint("send it with `mode: strict`").with_next(next))
         }
         (Mode::Interactive, Interactive::Allow) | (Mode::Strict | Mode::VerifyOnly, _) => Ok(()),
     }
@@ -190,15 +192,15 @@ fn check_parameters(edit: &Edit, place: &DocumentPath, rules: &Policy, count: us
         let error = Error::new(Code::InvalidInput, message).named_field("expected_version");
         let hint =
             format!("read the {noun}, and send the `version` from that response as `expected_version`");
-        return Err(error.hint(hint));
+        return Err(error.hint(hint).with_next_if(NextCall::read_around(1, count, count)));
     }
     match (edit.missing_expect(count), rules.demands.line_edits) {
-        (Some(MissingExpect { field, hint }), Guard::Required) => {
+        (Some(MissingExpect { field, line, hint }), Guard::Required) => {
             let message = format!(
                 "the policy {policy} requires `expect` or `expected_version` for edits by line number; `{field}` is missing"
             );
             let error = Error::new(Code::InvalidInput, message).named_field(field);
-            Err(error.hint(hint))
+            Err(error.hint(hint).with_next_if(NextCall::read_around(line, line, count)))
         }
         (Some(_), Guard::Optional) | (None, _) => Ok(()),
     }

@@ -36,6 +36,7 @@ impl ReadRequest for HistoryRequest {
         };
         let place = self.target.as_ref().map(resolve).transpose()?;
         let most = self.max_entries.min(HistoryRequest::MAX_ENTRIES);
+        services.recover_for_history();
         let entries = match place {
             Some(place) => place.entries(&services.store, most)?,
             None => services.store.entries(most)?,

@@ -12,7 +12,7 @@ use super::services::Services;
 use lockgate_edit::request::Author;
 use lockgate_error::{Code, Error};
 use lockgate_policy::{HookSettings, Policy, Runnable};
-use lockgate_store::{DocumentPath, EditId, EditMeta, EntryKind, OutsideChange, Snapshot};
+use lockgate_store::{DocumentPath, EditFilter, EditId, EditMeta, EntryKind, OutsideChange, Snapshot};
 use lockgate_text::{Buffer, Version};
 
 /// A file that the tool of a host is about to edit.
@@ -134,8 +134,9 @@ impl Services {
                 BytesBefore::Bytes(before) => Some(before.as_slice()),
                 BytesBefore::Absent | BytesBefore::Unknown => None,
             };
-            let (added, removed) = counts(before, after.as_deref());
             let is_known = change.before != BytesBefore::Unknown;
+            // The whole text may be old, so no line counts as added.
+            let (added, removed) = if is_known { counts(before, after.as_deref()) } else { (0, 0) };
             Ok(OutsideChange {
                 place: file,
                 before,
@@ -160,7 +161,7 @@ impl Services {
 impl Services {
     /// True if the last entry of a file left it as it is now.
     fn is_recorded(&self, place: &DocumentPath, now: Option<&[u8]>) -> bool {
-        let last = place.latest(&self.store).ok().flatten();
+        let last = place.newest(&self.store, EditFilter::Settled).ok().flatten();
         let change =
             last.and_then(|last| last.changes.into_iter().find(|change| change.path == place.shown()));
         change.is_some_and(|change| change.after == now.map(Version::hash))

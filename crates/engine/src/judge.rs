@@ -1,7 +1,7 @@
 //! Judges the drafts of a call together, each by its own policy.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::batch::Batch;
 use super::links::{checks_links, markdown};
@@ -94,7 +94,9 @@ fn verdicts(
             .map_err(|error| batch.with_edit_index(error, at))
     };
     let inputs = drafts.iter().zip(&dead).enumerate().map(input).collect::<Result<Vec<_>, _>>()?;
-    let overlays: Vec<_> = drafts.iter().map(|draft| services.overlays(draft.target, drafts)).collect();
+    let failure = OnceLock::new();
+    let overlays = drafts.iter().map(|draft| services.overlays(draft.target, drafts, &failure));
+    let overlays: Vec<_> = overlays.collect();
     let lost = {
         let judges = |input: &GateContext<'_>| {
             input.rules.rules.iter().any(|rule| rule.enabled && matches!(rule.gate.kind, GateKind::Damage))
@@ -123,7 +125,8 @@ fn verdicts(
             lost,
         })
         .collect();
-    Ok(gate::judge_all(&cases, watch))
+    let verdicts = gate::judge_all(&cases, watch);
+    failure.get().cloned().map_or(Ok(verdicts), Err)
 }
 
 /// Collects the input for judging a draft; `dead_links` are the links of other pages to targets that it removes.

@@ -1,9 +1,14 @@
-//! Tells which file a symlink leads to, for callers that must not take the file for the link.
+//! Tells which file a symlink leads to, where the file must not be taken for the link.
 
 use std::path::Path;
 
+use super::resolve::ResolvedTarget;
 use super::services::Services;
 use super::workspace::Workspace;
+use lockgate_edit::Edit;
+use lockgate_edit::request::Request;
+use lockgate_error::{Code, Error};
+use lockgate_store::EntryKind;
 
 impl Workspace {
     /// Returns the file that the last name of a path leads to, if that name is a symlink to a file; `None` also for a path
@@ -15,6 +20,30 @@ impl Workspace {
 }
 
 impl Services {
+    /// Rejects the removal of a file by the name of a symlink: the file would be gone, and the link would lead nowhere.
+    ///
+    /// Errors: `NOT_A_FILE`; for an undo and a redo `EDIT_CONFLICT`, because the edit was made without the link.
+    pub(super) fn check_removal(
+        &self,
+        request: &Request,
+        kind: EntryKind,
+        target: &ResolvedTarget,
+    ) -> Result<(), Error> {
+        let place = &target.place;
+        if request.edit != Edit::Remove || place.resolved().is_none() {
+            return Ok(());
+        }
+        let Some(real) = self.link_target(place.shown()) else { return Ok(()) };
+        let code = match kind {
+            EntryKind::Edit => Code::NotAFile,
+            EntryKind::Undo(_) | EntryKind::Redo(_) => Code::EditConflict,
+        };
+        let path = place.shown();
+        let message = format!("{path} is a symlink to {real}, and a symlink cannot be deleted");
+        let hint = format!("name the file itself, `{real}`, or ask a person to remove the link");
+        Err(Error::new(code, message).naming_target(path).field("path").hint(hint))
+    }
+
     fn link_target(&self, path: &str) -> Option<String> {
         let (files, named) = (&self.store.files, Path::new(path));
         let file = files.admit_to_read(path).ok()?;
@@ -28,6 +57,11 @@ impl Services {
 
 #[cfg(test)]
 mod tests {
+    use lockgate_checks::Watch;
+    use lockgate_edit::Edit;
+    use lockgate_edit::request::{Mode, Request, Target};
+    use lockgate_error::Code;
+
     use crate::tests::Fixture;
 
     #[test]
@@ -55,6 +89,22 @@ mod tests {
             ("/etc/hosts", None),
         ] {
             assert_eq!(fixture.services.link_target(path).as_deref(), target, "{path}");
+        }
+    }
+
+    /// A rehearsal tells what a write does.
+    #[tokio::test]
+    async fn a_removal_by_the_name_of_a_link_is_rejected_in_every_mode() {
+        let fixture = Fixture::new(&[("a.txt", "x\n")]);
+        std::os::unix::fs::symlink("a.txt", fixture.root().join("link")).unwrap();
+        for (path, mode, code) in [
+            ("link", Mode::VerifyOnly, Some(Code::NotAFile)),
+            ("link", Mode::Strict, Some(Code::NotAFile)),
+            ("a.txt", Mode::VerifyOnly, None),
+        ] {
+            let request = Request { mode, ..Request::new(Target::File(path.to_owned()), Edit::Remove) };
+            let removed = fixture.services.edit(request, Watch::idle()).await;
+            assert_eq!(removed.err().map(|error| error.code), code, "{path} {mode:?}");
         }
     }
 }

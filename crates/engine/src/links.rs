@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use super::batch::Batch;
@@ -89,12 +90,14 @@ impl Services {
         for ((draft, lost), dead) in drafts.iter().zip(lost).zip(&mut dead) {
             let Some(place) = draft.target.place.file() else { continue };
             let root = self.store.files.root_path(place)?;
-            let overlays = self.overlays(draft.target, drafts);
+            let failure = OnceLock::new();
+            let overlays = self.overlays(draft.target, drafts, &failure);
             *dead = dead_links(lost, &pages, root, |lost, page, link| match lost {
                 LostTarget::File => link.is_dead(&page.path, place.in_root(), &overlays),
                 LostTarget::Elsewhere(..) => false,
                 LostTarget::Anchor(anchor, _) => leads_to_anchor(link, place, anchor),
             });
+            failure.get().cloned().map_or(Ok(()), Err)?;
         }
         Ok(dead)
     }

@@ -7,6 +7,7 @@
 //! Invariant: no edit writes a text that is known not to match its type, or that cannot be checked.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use super::batch::Batch;
 use super::plan::FileDraft;
@@ -29,10 +30,10 @@ const MAX_PLACES: usize = 20;
 /// Checks the requests whose text alone shows that it does not belong to the type.
 ///
 /// Errors: those of [`Services::owner`], and `ENTITY_MISMATCH`.
-pub(super) fn check_early(services: &Services, batch: &Batch) -> Result<(), Error> {
+pub(super) fn check_whole_texts(services: &Services, batch: &Batch) -> Result<(), Error> {
     let mut requests = batch.requests.iter().enumerate();
     let check = |(at, request): (usize, &Request)| {
-        check_request_early(services, request).map_err(|error| batch.with_edit_index(error, at))
+        check_whole_text(services, request).map_err(|error| batch.with_edit_index(error, at))
     };
     requests.try_for_each(check)
 }
@@ -41,7 +42,7 @@ pub(super) fn check_early(services: &Services, batch: &Batch) -> Result<(), Erro
 /// gate would fix it.
 ///
 /// Errors: those of [`Services::owner`], and `ENTITY_MISMATCH`.
-fn check_request_early(services: &Services, request: &Request) -> Result<(), Error> {
+fn check_whole_text(services: &Services, request: &Request) -> Result<(), Error> {
     let (Target::Entity(entity), Edit::Content(text)) = (&request.target, &request.edit) else {
         return Ok(());
     };
@@ -83,8 +84,10 @@ pub(super) fn check_types(
         // Undo has another entry kind; `Restore` here comes from the import of a folder.
         let is_present = draft.request.edit != Edit::Remove;
         if is_present && !draft.verdict.refuses() && !restores_unchanged(batch, draft) {
-            let result = check_type(services, draft, drafts, watch);
-            result.map_err(|error| batch.with_edit_index(with_entity_field(error, draft.request), at))?;
+            check_type(services, draft, drafts, watch).map_err(|error| {
+                let error = with_entity_field(with_type_hint(error, draft), draft.request);
+                batch.with_edit_index(error, at)
+            })?;
         }
     }
     Ok(())
@@ -99,7 +102,7 @@ fn check_type(
     let ResolvedTarget { place, rules, .. } = draft.target;
     let Some(entity) = place.entity() else { return Ok(()) };
     let Some(known) = rules.entity_type(entity.kind.name()) else { return Ok(()) };
-    let after = &draft.drafted.buffer;
+    let (after, failure) = (&draft.drafted.buffer, OnceLock::new());
     let whole = gate::Draft {
         path: place.in_root(),
         language: draft.target.language(after.view()),
@@ -107,9 +110,10 @@ fn check_type(
         after,
         map: &LineMap::default(),
         input_location: InputLocation::Alone,
-        files_exist: &services.overlays(draft.target, drafts),
+        files_exist: &services.overlays(draft.target, drafts, &failure),
     };
-    check_gates(services, known, known.rules.iter().collect(), &whole, rules, watch)
+    let checked = check_gates(services, known, known.rules.iter().collect(), &whole, rules, watch);
+    failure.get().cloned().map_or(checked, Err)
 }
 
 fn check_gates(
@@ -166,6 +170,19 @@ fn check_verdict(known: &EntityType, verdict: &Verdict, text: &Buffer) -> Result
             Err(error.hint("simplify it, or split it into parts"))
         }
     }
+}
+
+/// Adds the next step to an error about a text that does not match the type of an existing entity. The type that the message
+/// names would address another entity.
+fn with_type_hint(error: Error, draft: &FileDraft<'_>) -> Error {
+    if draft.current.snapshot.is_none() || error.hint.is_some() {
+        return error;
+    }
+    let noun = with_article(draft.target.place.noun());
+    error.hint(format!(
+        "an entity keeps its type: correct the edit so that the text is still {noun}; for another type, create the text \
+         there with replace_content, and delete this one"
+    ))
 }
 
 /// Sets the field of an error to the one that the request has.
@@ -247,7 +264,7 @@ mod tests {
         let app_id = (entity_type == Some("app_file")).then(|| "1".to_owned());
         let entity_type = entity_type.map(str::to_owned);
         let fields = EntityFields { entity_type, app_id, organization_id: None };
-        check_request_early(
+        check_whole_text(
             &fixture.services,
             &Request::new(fields.into_target("a.py".to_owned()).unwrap(), Edit::Content(text.to_owned())),
         )

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::services::Services;
-use lockgate_edit::Edit;
 use lockgate_edit::request::{Request, Target};
+use lockgate_edit::{Edit, Needle, Occurrences, Search};
 use lockgate_error::{Code, Error, NextCall};
+use lockgate_matching::exact;
 use lockgate_store::{Clock, DocumentPath, Hidden, SearchClock, SearchRoots, SearchTarget};
 use lockgate_text::{nearest, nearest_all};
 
@@ -16,6 +17,8 @@ const TIMEOUT: Duration = Duration::from_millis(300);
 const MAX_FILES: usize = 20_000;
 /// The length in characters from which two names with one other letter are alike.
 const LONG_NAME: usize = 4;
+/// The maximum number of bytes that are searched for the quotes of an edit.
+const MAX_SEARCHED: usize = 128 << 20;
 /// The maximum number of files that a hint names.
 const MAX_NAMED: usize = 4;
 
@@ -33,7 +36,8 @@ impl Services {
             Some(Target::Entity(_)) | None => return error,
         };
         let Some(NextCall::Path { path }) = error.next.as_deref() else { return error };
-        // Only a quote shows that an edit belongs to that file; without one, only the caller can want it there.
+        // Only a quote shows that an edit belongs to that file: see `is_quoted`. Without one, only the caller can want it
+        // there.
         let is_unquoted = request.is_some_and(|request| request.edit.is_unquoted());
         if is_unquoted && request.is_some_and(|request| !request.edit.is_whole()) {
             return path_in_hint(error);
@@ -42,11 +46,40 @@ impl Services {
             error.next = None;
             return error;
         }
-        // A file outside may have the quote as well: `/etc/hosts` is not the `hosts` of a root.
-        let named = request.and_then(|request| request.target.file()).unwrap_or_default();
-        let is_meant = error.code != Code::PathOutsideRoot
-            || is_below_folder_of(named, path, &self.store.files.root_paths());
+        let is_meant = match error.code {
+            // The path is that of this file, with a final `/`.
+            Code::NotAFile => true,
+            // A file outside may have the quote as well: `/etc/hosts` is not the `hosts` of a root.
+            Code::PathOutsideRoot => {
+                let named = request.and_then(|request| request.target.file()).unwrap_or_default();
+                is_below_folder_of(named, path, &self.store.files.root_paths())
+                    && request.is_some_and(|request| self.is_quoted(&request.edit, path))
+            }
+            _ => request.is_some_and(|request| self.is_quoted(&request.edit, path)),
+        };
         if is_meant { error } else { path_in_hint(error) }
+    }
+
+    /// Returns true if the caller may read the file at this path, and each quote of the edit is there literally as often as
+    /// the edit says. False if the edit has a pattern, or if the search would take long.
+    ///
+    /// A similar name does not show that an edit belongs to a file: `test_a.py` is no misspelt `test_b.py`. Its quotes do,
+    /// if their number is the one that is meant. A quote that is replaced in every place may be one that many files have: it
+    /// is no proof by itself.
+    fn is_quoted(&self, edit: &Edit, path: &str) -> bool {
+        let Ok(place) = self.store.files.admit_to_read(path) else { return false };
+        let Ok(rules) = self.policies.policy(&self.store.files, &place) else { return false };
+        let Ok(text) = self.texts.read(&self.store, &place, &rules) else { return false };
+        let view = text.view();
+        let Some(quotes) = quotes(edit) else { return false };
+        let is_there = |quote: &Quote| {
+            let most = quote.places.map_or(1, |places| places.saturating_add(1));
+            let found = exact::occurrences(view, 0..view.len(), &quote.text).take(most).count();
+            quote.places.map_or(found > 0, |places| found == places)
+        };
+        view.len().saturating_mul(quotes.len()) <= MAX_SEARCHED
+            && quotes.iter().any(|quote| quote.places.is_some())
+            && quotes.iter().all(is_there)
     }
 
     /// Names the path that was probably meant in an error about the target of a call for the history. No call is
@@ -167,6 +200,33 @@ impl Services {
     }
 }
 
+/// A literal quote of an edit.
+struct Quote {
+    /// The text, with LF line ends.
+    text: String,
+    /// The number of places in which the edit expects it; `None` for any.
+    places: Option<usize>,
+}
+
+/// Returns the literal quotes of an edit; `None` if it has a part without one, or one whose quote must be in certain lines.
+fn quotes(edit: &Edit) -> Option<Vec<Quote>> {
+    match edit {
+        Edit::Several(parts) => {
+            let quotes: Option<Vec<_>> = parts.iter().map(|part| quotes(&part.edit)).collect();
+            quotes.map(|quotes| quotes.into_iter().flatten().collect())
+        }
+        Edit::Search(search @ Search { needle: Needle::Literal(quote), lines: None, within: None, .. }) => {
+            let places = match (search.expect_matches, search.occurrences) {
+                (Some(expected), _) => Some(expected.get()),
+                (None, Occurrences::EveryBlock) => None,
+                (None, Occurrences::Matches | Occurrences::Block) => Some(1),
+            };
+            Some(vec![Quote { text: quote.replace("\r\n", "\n"), places }])
+        }
+        _ => None,
+    }
+}
+
 /// Moves a proposed path from the next call of an error into its hint.
 fn path_in_hint(mut error: Error) -> Error {
     let Some(NextCall::Path { path }) = error.next.as_deref() else { return error };
@@ -284,7 +344,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_edit_of_a_file_outside_is_proposed_only_below_the_name_of_the_root() {
-        let fixture = Fixture::new(&[("hosts", "127.0.0.1 a\n")]);
+        let fixture = Fixture::new(&[("hosts", "one\n")]);
         fixture.write("x/only.txt", "one\n");
         let edit = |path: &str| {
             let fields = BlockFields {

@@ -30,7 +30,11 @@ use lockgate_error::Error;
 ///
 /// Errors: those of the steps; `LOCK_TIMEOUT`; `EDIT_CONFLICT` when others change the targets each time. After
 /// an error, nothing was written, unless its `disk` is unknown.
-pub(super) async fn run(services: &Arc<Services>, batch: Batch, watch: Watch) -> Result<Vec<Report>, Error> {
+pub(super) async fn run(
+    services: &Arc<Services>,
+    batch: Batch,
+    watch: Arc<Watch>,
+) -> Result<Vec<Report>, Error> {
     let batch = Arc::new(batch);
     match retry::run(services, Arc::clone(&batch), watch, attempt).await {
         Ok(reports) => Ok(reports),
@@ -49,7 +53,7 @@ fn attempt(
     attempt: &mut Attempt,
     watch: &Watch,
 ) -> Result<Outcome, Error> {
-    mismatch::check_early(services, batch)?;
+    mismatch::check_whole_texts(services, batch)?;
     let mut targets = resolve::resolve(services, batch, &attempt.initial_texts, &attempt.rows)?;
     attempt.rows = targets.iter().map(|target| target.place.row().cloned()).collect();
     let mut locks = match lock::lock(services, &targets, attempt.locks.take()) {
@@ -62,8 +66,8 @@ fn attempt(
     }
     locks.retain(&targets);
     let texts = load::load(services, batch, &mut targets)?;
-    if repeated::is_repeated(batch, &targets, &texts) {
-        let reports = repeated::reports(services, &targets, texts)?;
+    if let Some(entry) = repeated::find_repeated(services, batch, &targets, &texts) {
+        let reports = repeated::reports(services, &entry, &targets, texts)?;
         return Ok(Outcome::Done(reports));
     }
     let mut drafts = drafts(services, batch, &targets, texts)?;
@@ -100,6 +104,7 @@ pub(super) fn drafts<'a>(
 ) -> Result<Vec<FileDraft<'a>>, Error> {
     let draft = |((request, target), current): ((&'a Request, &'a ResolvedTarget), CurrentText)| {
         guards::check(request, batch.kind, target, &current)?;
+        services.check_removal(request, batch.kind, target)?;
         let base = rebase::find_base(services, batch, request, target, &current)?;
         plan::plan(batch, request, target, current, base)
     };

@@ -108,7 +108,7 @@ pub(super) fn rebase(
                 .change
                 .as_ref()
                 .and_then(|region| NextCall::read_around(region.new_start_line, region.new_end_line, count));
-            let message = describe_conflict(&found_conflict, base);
+            let message = describe_conflict(&found_conflict, base, &current.buffer);
             return Err(conflict(message, target, base, current).places(places).with_next_if(next));
         }
     };
@@ -133,15 +133,17 @@ fn encoding_conflict(base: &Buffer, current: &Buffer) -> RebaseConflict {
 fn describe_conflict(
     RebaseConflict { lines: (first, last), change }: &RebaseConflict,
     base: &Buffer,
+    current: &Buffer,
 ) -> String {
     let numbers = |first: usize, last: usize| {
         if first == last { format!("line {first}") } else { format!("lines {first}-{last}") }
     };
     let place = if last < first { format!("the place before line {first}") } else { numbers(*first, *last) };
     let target = format!("{place} of version {}, the target of this edit,", base.version());
-    let Some(Region { start_line, end_line, new_start_line, new_end_line }) = *change else {
+    let Some(region) = *change else {
         return format!("{target} matches more than one place now");
     };
+    let Region { start_line, end_line, new_start_line, new_end_line } = region;
     let is_removal = new_end_line < new_start_line;
     let is_insertion = end_line < start_line;
     if is_removal {
@@ -149,8 +151,19 @@ fn describe_conflict(
     } else if is_insertion {
         format!("{target} was changed since by the addition of {}", numbers(new_start_line, new_end_line))
     } else {
-        format!("{target} was changed since: it is {} now", numbers(new_start_line, new_end_line))
+        let lines = numbers(new_start_line, new_end_line);
+        let note =
+            if differs_in_line_ends(&region, base, current) { "; only the line ends differ" } else { "" };
+        format!("{target} was changed since: it is {lines} now{note}")
     }
+}
+
+/// True if the changed lines have the same text in both versions, so that their diff shows the same lines twice.
+fn differs_in_line_ends(region: &Region, base: &Buffer, current: &Buffer) -> bool {
+    let Region { start_line, end_line, new_start_line, new_end_line } = *region;
+    let before = base.view().get(base.lines().block(start_line, end_line));
+    base.has_same_encoding(current)
+        && before == current.view().get(current.lines().block(new_start_line, new_end_line))
 }
 
 /// Returns the current lines that the edit conflicts with.
@@ -165,7 +178,7 @@ fn conflict(message: String, target: &ResolvedTarget, base: &Buffer, current: &C
     let version = current.buffer.version().to_string();
     let hint = format!("build the edit on the current version, {version}");
     let diff = difference(target.place.in_root(), Some(base), &current.buffer);
-    let since = Since { noun: target.place.noun().to_owned(), version, diff };
+    let since = Since { path: None, noun: target.place.noun().to_owned(), version, diff };
     let error = Error::new(Code::EditConflict, message).hint(hint).since(since);
     // A call that waited for its lock named no version.
     if target.initial_text.is_some() { error } else { error.field("expected_version") }
@@ -175,7 +188,7 @@ fn unknown_version(version: &str, target: &ResolvedTarget, current: &CurrentText
     let (noun, now) = (target.place.noun(), current.buffer.version().to_string());
     let expected = Version::describe_requested(version);
     let message = format!("version {expected} was expected, but the {noun} has version {now}");
-    let since = Since { noun: noun.to_owned(), version: now, diff: String::new() };
+    let since = Since { path: None, noun: noun.to_owned(), version: now, diff: String::new() };
     let next = NextCall::read_around(1, 1, current.buffer.lines().count());
     Error::new(Code::EditConflict, message).field("expected_version").since(since).with_next_if(next)
 }

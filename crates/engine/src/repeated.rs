@@ -11,27 +11,40 @@ use super::resolve::ResolvedTarget;
 use super::services::Services;
 use lockgate_edit::request::Expect;
 use lockgate_error::{Code, Error};
-use lockgate_store::{Entry, FileChange};
+use lockgate_store::{Entry, EntryKind, FileChange};
 
-/// True if an earlier call with these same requests made the current versions from those that it names.
-pub(super) fn is_repeated(batch: &Batch, targets: &[ResolvedTarget], current: &[CurrentText]) -> bool {
+/// Returns the earlier call with these same requests that made the current versions from those that it names.
+pub(super) fn find_repeated(
+    services: &Services,
+    batch: &Batch,
+    targets: &[ResolvedTarget],
+    current: &[CurrentText],
+) -> Option<Entry> {
     let mut stale = batch.requests.iter().zip(current).filter(|(request, current)| match &request.expect {
         Expect::Version(version) => !current.buffer.version().matches(version),
         Expect::Anything | Expect::Absent => false,
     });
-    if stale.next().is_none() {
-        return false;
+    stale.next()?;
+    let last = targets.first()?.last.as_ref()?;
+    if !targets.iter().all(|target| target.last.as_ref().is_some_and(|entry| entry.id == last.id)) {
+        return None;
     }
-    let first = targets.first().and_then(|target| target.last.as_ref()).map(|entry| entry.id);
-    targets.iter().zip(current).all(|(target, current)| {
-        target.last_change().is_some_and(|(entry, changed)| {
-            // The hash covers the named version, from which the edit may have been rebased.
-            Some(entry.id) == first
-                && entry.meta.request == batch.digest
-                && entry.meta.kind == batch.kind
-                && changed.after == current.text().map(|text| text.version())
-        })
-    })
+    // The hash covers the named version, from which the edit may have been rebased.
+    let made = made_by(services, batch, last)
+        .filter(|made| made.meta.request == batch.digest && made.meta.kind == batch.kind)?;
+    let is_current = |(target, current): (&ResolvedTarget, &CurrentText)| {
+        let after = target.change_in(&made).map(|changed| changed.after);
+        after == Some(current.text().map(|text| text.version()))
+    };
+    targets.iter().zip(current).all(is_current).then_some(made)
+}
+
+/// Returns the call that the last entry stands for: a redo makes its edit again.
+fn made_by(services: &Services, batch: &Batch, last: &Entry) -> Option<Entry> {
+    match (batch.kind, last.meta.kind) {
+        (EntryKind::Edit, EntryKind::Redo(of)) => services.store.entry(of).ok().flatten(),
+        _ => Some(last.clone()),
+    }
 }
 
 /// Returns the reports of the call that was carried out before.
@@ -39,11 +52,12 @@ pub(super) fn is_repeated(batch: &Batch, targets: &[ResolvedTarget], current: &[
 /// Errors: those of comparing the versions.
 pub(super) fn reports(
     services: &Services,
+    entry: &Entry,
     targets: &[ResolvedTarget],
     texts: Vec<CurrentText>,
 ) -> Result<Vec<Report>, Error> {
-    let report = |(target, current): (&ResolvedTarget, CurrentText)| match target.last_change() {
-        Some((entry, changed)) => done(services, target, entry, changed, current),
+    let report = |(target, current): (&ResolvedTarget, CurrentText)| match target.change_in(entry) {
+        Some(changed) => done(services, target, entry, changed, current),
         None => Err(Error::new(Code::Internal, "the edit is no longer in the journal")),
     };
     targets.iter().zip(texts).map(report).collect()

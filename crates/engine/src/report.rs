@@ -14,9 +14,13 @@ use lockgate_edit::request::Entity;
 use lockgate_edit::{Edit, SearchMatches};
 use lockgate_error::Error;
 use lockgate_policy::Policy;
-use lockgate_store::{EditId, Entry, EntryKind, GuardLevel, PublishedBatch, PublishedFile};
+use lockgate_store::{EditId, Entry, EntryKind, FileChange, GuardLevel, PublishedBatch, PublishedFile};
 use lockgate_text::diff::{self, Diff};
 use lockgate_text::{Buffer, LineMap, LineShift, Plan, Region, Version};
+
+/// The number of recent edits, and of changes in them, among which one of the same file by another path is sought.
+const RECENT_ENTRIES: usize = 50;
+const RECENT_CHANGES: usize = 500;
 
 /// The status of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -273,7 +277,7 @@ pub(super) fn report(
     for draft in drafts {
         let is_written = !is_refused && draft.decision() == Decision::Write && draft.drafted.is_changed;
         let published = if is_written { files.next() } else { None };
-        let notes = notes(services, batch, &draft, published.as_ref());
+        let notes = notes(services, batch, &draft, published.as_ref(), edit);
         let decision = match draft.decision() {
             Decision::Write if is_refused => Decision::Show,
             decision => decision,
@@ -289,16 +293,21 @@ pub(super) fn report(
     reports
 }
 
-/// Returns the notes on outside changes to the file, on this edit, and on the isolation of gates.
+/// Returns the notes on outside changes to the file, on this edit, and on the isolation of gates. `edit` is the entry of
+/// this call, if it has one already.
 fn notes(
     services: &Services,
     batch: &Batch,
     draft: &FileDraft<'_>,
     published: Option<&PublishedFile>,
+    edit: Option<EditId>,
 ) -> Vec<String> {
     let place = &draft.target.place;
-    let foreign =
-        draft.target.last.as_ref().and_then(|last| outside_notes(last, draft.target, &draft.current));
+    let foreign = draft
+        .target
+        .last
+        .as_ref()
+        .and_then(|last| outside_notes(services, last, edit, draft.target, &draft.current));
     let lost = match place.disabled_reason(&services.store) {
         Some(why) => Some(format!("this edit cannot be undone: {why}")),
         None if draft.target.is_journaled => None,
@@ -322,10 +331,16 @@ fn notes(
 }
 
 /// Describes a change that another program made since the last edit.
-fn outside_notes(last: &Entry, target: &ResolvedTarget, current: &CurrentText) -> Option<String> {
+fn outside_notes(
+    services: &Services,
+    last: &Entry,
+    edit: Option<EditId>,
+    target: &ResolvedTarget,
+    current: &CurrentText,
+) -> Option<String> {
     let (_, changed) = target.last_change()?;
     let now = current.text().map(Buffer::version);
-    if now == changed.after {
+    if now == changed.after || is_made_by_other_path(services, last, edit, target, now) {
         return None;
     }
     let (id, noun) = (last.id, target.place.noun());
@@ -335,6 +350,31 @@ fn outside_notes(last: &Entry, target: &ResolvedTarget, current: &CurrentText) -
         (Some(_), Some(_)) => format!("the {noun} was overwritten by another program since edit {id}{kept}"),
         (Some(_), None) => format!("the {noun} was removed by another program since edit {id}{kept}"),
     })
+}
+
+/// True if the newest edit of the file before this call, and since the last one by this path, made the text that the call
+/// found. That edit was by another path: a second hard link, or in the journal of another root that has the file.
+fn is_made_by_other_path(
+    services: &Services,
+    last: &Entry,
+    edit: Option<EditId>,
+    target: &ResolvedTarget,
+    now: Option<Version>,
+) -> bool {
+    let Some(file) = target.place.file() else { return false };
+    let files = &services.store.files;
+    let root = files.root_path(file).ok();
+    let is_same_file = |changed: &&FileChange| {
+        files.admit_to_read(&changed.path).is_ok_and(|other| {
+            let is_link = || target.place.names().iter().any(|name| name == other.in_root());
+            other.key() == file.key() || files.root_path(&other).ok() == root && is_link()
+        })
+    };
+    let recent = services.store.journal.entries(None, RECENT_ENTRIES).unwrap_or_default();
+    let since = recent.iter().take_while(|entry| entry.id != last.id);
+    let before = since.filter(|entry| Some(entry.id) != edit);
+    let newest = before.flat_map(|entry| &entry.changes).take(RECENT_CHANGES).find(is_same_file);
+    newest.is_some_and(|changed| changed.after == now)
 }
 
 fn status(decision: Decision, published: Option<&PublishedFile>, drafted: &Drafted) -> Status {
@@ -364,4 +404,75 @@ fn reaches_outside(planned: &Plan, fixed: &Plan, before: Option<&Buffer>, draft:
 fn fixers(verdict: &Verdict) -> Vec<String> {
     let fixed = verdict.runs.iter().filter(|run| run.outcome == Outcome::Fixed);
     fixed.map(|run| run.gate.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Workspace;
+    use lockgate_checks::Watch;
+    use lockgate_edit::request::{Request, Target};
+
+    /// A relative path is in the first root, and an absolute one in the innermost.
+    #[tokio::test]
+    async fn an_edit_in_the_journal_of_another_root_is_not_one_of_another_program() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, own) = (dir.path().join("root"), dir.path().join("own"));
+        let (inner, path) = (root.join("in"), root.join("in/a.txt"));
+        std::fs::create_dir_all(&inner).unwrap();
+        let services = Workspace::at(&[root, inner]).with_state_dir(&own).services().unwrap();
+        let absolute = path.to_str().unwrap();
+        let edit = async |path: &str, text: &str| {
+            let request =
+                Request::new(Target::File(path.to_owned()), Edit::Restore(text.as_bytes().to_vec()));
+            services.edit(request, Watch::idle()).await.unwrap()
+        };
+        edit("in/a.txt", "one\n").await;
+        let journals = [edit(absolute, "two\n").await, edit("in/a.txt", "three\n").await];
+        let ids = journals.each_ref().map(|report| report.edit_id.unwrap().to_string());
+        assert_ne!(
+            ids[0].split_once('-').unwrap().0,
+            ids[1].split_once('-').unwrap().0,
+            "two journals: {ids:?}"
+        );
+        let last = edit(absolute, "four\n").await;
+        assert!(journals.iter().chain([&last]).all(|report| report.notes.is_empty()), "{last:?}");
+        // The controls: an earlier text, and one of another file.
+        for (text, other) in [("one\n", None), ("five\n", Some("in/b.txt"))] {
+            if let Some(other) = other {
+                edit(other, text).await;
+            }
+            std::fs::write(&path, text).unwrap();
+            let report = edit("in/a.txt", "six\n").await;
+            let is_note = |note: &String| note.contains("was overwritten by another program since edit ");
+            assert!(report.notes.iter().any(is_note), "{report:?}");
+        }
+    }
+
+    /// Two roots may have files of the same name.
+    #[tokio::test]
+    async fn a_file_of_another_root_is_no_hard_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let roots = ["one", "two"].map(|name| dir.path().join(name));
+        roots.iter().for_each(|root| std::fs::create_dir(root).unwrap());
+        let [file, link] = ["a.txt", "b.txt"].map(|name| roots[0].join(name));
+        std::fs::write(roots[0].join("quality.yaml"), "hard_links: in_place\n").unwrap();
+        std::fs::write(&file, "one\n").unwrap();
+        std::fs::hard_link(&file, &link).unwrap();
+        let other = roots[1].join("b.txt");
+        let services = Workspace::at(&roots).with_state_dir(&dir.path().join("own")).services().unwrap();
+        let edit = async |path: &std::path::Path, text: &str| {
+            let target = Target::File(path.to_str().unwrap().to_owned());
+            let request = Request::new(target, Edit::Restore(text.as_bytes().to_vec()));
+            services.edit(request, Watch::idle()).await.unwrap()
+        };
+        for (path, notes) in [(&link, 0), (&other, 1)] {
+            edit(&file, "two\n").await;
+            edit(path, "three\n").await;
+            std::fs::write(&file, "three\n").unwrap();
+            let report = edit(&file, "four\n").await;
+            assert_eq!(report.notes.len(), notes, "{report:?}");
+            edit(&other, "five\n").await;
+        }
+    }
 }

@@ -35,11 +35,16 @@ impl ResolvedTarget {
     /// Returns the last change of the file in the journal, if there is one.
     pub(super) fn last_change(&self) -> Option<(&Entry, &FileChange)> {
         let entry = self.last.as_ref()?;
+        Some((entry, self.change_in(entry)?))
+    }
+
+    /// Returns the change of the file in an entry, if the entry has one.
+    pub(super) fn change_in<'a>(&self, entry: &'a Entry) -> Option<&'a FileChange> {
         let names = |changed: &&FileChange| {
             changed.entity.as_ref() == self.place.entity()
                 && [Some(self.place.shown()), self.place.resolved()].contains(&Some(&changed.path))
         };
-        Some((entry, entry.changes.iter().find(names)?))
+        entry.changes.iter().find(names)
     }
 }
 

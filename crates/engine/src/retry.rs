@@ -68,10 +68,9 @@ pub(super) type AttemptFn = fn(&Services, &Batch, &mut Attempt, &Watch) -> Resul
 pub(super) async fn run(
     services: &Arc<Services>,
     batch: Arc<Batch>,
-    watch: Watch,
+    watch: Arc<Watch>,
     attempt_once: AttemptFn,
 ) -> Result<Vec<Report>, Error> {
-    let watch = Arc::new(watch);
     let mut attempt = Attempt::default();
     batch.requests.iter().for_each(|request| services.prewarm(&request.target));
     for _ in 0..MAX_ATTEMPTS {

@@ -75,9 +75,26 @@ impl Services {
     /// that the caller holds.
     pub(super) fn recover_edits(&self, held: &[LockKey]) -> Recovery {
         let mut recovery = self.store.journal.recover(&self.store.files, &self.locks, held);
-        recovery.notes.iter().for_each(|note| tracing::warn!("{note}"));
-        self.pending_notes.lock().append(&mut recovery.notes);
+        let notes = std::mem::take(&mut recovery.notes);
+        self.keep_notes(notes).iter().for_each(|note| tracing::warn!("{note}"));
         recovery
+    }
+
+    /// Keeps notes for the next report, and returns those that are new. An edit that cannot be recovered has the same note
+    /// each time.
+    fn keep_notes(&self, mut notes: Vec<String>) -> Vec<String> {
+        let mut pending = self.pending_notes.lock();
+        notes.retain(|note| !pending.contains(note));
+        pending.extend_from_slice(&notes);
+        notes
+    }
+
+    /// Recovers incomplete edits before the history is read, so that no edit that was written is missing there. Edits that
+    /// are in progress are left alone.
+    pub(super) fn recover_for_history(&self) {
+        if self.store.journal.has_unsettled_edits() {
+            self.recover_edits(&[]);
+        }
     }
 
     /// Runs blocking or expensive work on a thread where it does not delay other calls.
@@ -130,7 +147,17 @@ impl Prewarmed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::Fixture;
     use tokio_util::sync::CancellationToken;
+
+    #[test]
+    fn a_note_is_new_only_once() {
+        let services = Fixture::new(&[]).services;
+        let notes = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+        assert_eq!(services.keep_notes(notes(&["a"])), ["a"]);
+        assert_eq!(services.keep_notes(notes(&["a", "b"])), ["b"]);
+        assert_eq!(*services.pending_notes.lock(), ["a", "b"]);
+    }
 
     #[test]
     fn a_call_that_the_server_ends_is_not_cancelled_by_its_caller() {

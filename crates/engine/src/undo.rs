@@ -9,16 +9,17 @@ use super::batch::{Batch, RestoredMetadata};
 use super::entity::describe;
 use super::load;
 use super::pipeline;
+use super::report::{Report, Status};
 use super::resolve::{ResolvedTarget, resolve_for_read, resolve_target};
-use super::{Report, services::Services};
+use super::services::Services;
 use lockgate_checks::{Watch, sanitize};
 use lockgate_edit::Edit;
 use lockgate_edit::request::{
     Author, AuthorName, Direction, Expect, Mode, Request, Target, UndoRequest, Whose,
 };
-use lockgate_error::{Code, Error, NextCall};
+use lockgate_error::{Code, Disk, Error, NextCall};
 use lockgate_policy::Policy;
-use lockgate_store::{DefaultOwner, DocumentPath, EditId, Entry, EntryKind, FileChange};
+use lockgate_store::{DefaultOwner, DocumentPath, EditFilter, EditId, Entry, EntryKind, FileChange};
 use lockgate_text::Version;
 
 /// The numbers of recent edits among which the last one of an author is sought, one after the other until it is found.
@@ -26,6 +27,9 @@ const RECENT_ENTRIES: [usize; 3] = [1_000, 10_000, 100_000];
 
 /// The number of recent edits among which an older one is sought for a proposal.
 const OLDER_ENTRIES: usize = 1_000;
+
+/// The number of edits that a call without an id tries, if other calls undo or redo each one first.
+const MAX_CHOICES: usize = 32;
 
 /// The number of older edits that are tried for a proposal.
 const OLDER_EDITS: usize = 20;
@@ -53,28 +57,66 @@ impl Services {
         revert: UndoRequest,
         watch: Watch,
     ) -> Result<Vec<Report>, Error> {
-        let author = revert.author.clone();
-        let prepare = move |workspace: &Services| {
-            let found = workspace.prepare(&revert);
-            workspace.check_history()?;
-            found
-        };
-        let reversal = Arc::new(self.off_reactor(prepare).await?);
-        let shared = Arc::clone(&reversal);
+        let (revert, watch) = (Arc::new(revert), Arc::new(watch));
+        for _ in 0..MAX_CHOICES {
+            let request = Arc::clone(&revert);
+            let prepare = move |workspace: &Services| {
+                let found = workspace.prepare(&request);
+                workspace.check_history()?;
+                found
+            };
+            let reversal = Arc::new(self.off_reactor(prepare).await?);
+            let outcome = self.carry_out(&reversal, &revert.author, &watch).await;
+            if revert.edit_id.is_some() || !self.was_overtaken(&reversal, &outcome).await {
+                return outcome;
+            }
+        }
+        let verb = verb(revert.direction);
+        let message = format!("each edit that this call chose was {verb} by another call first");
+        Err(Error::new(Code::EditConflict, message).hint("send the request again, or name an `edit_id`"))
+    }
+
+    async fn carry_out(
+        self: &Arc<Self>,
+        reversal: &Arc<Reversal>,
+        author: &Author,
+        watch: &Arc<Watch>,
+    ) -> Result<Vec<Report>, Error> {
+        let shared = Arc::clone(reversal);
         if reversal.is_done() {
             return self.off_reactor(move |workspace| workspace.already_done(&shared)).await;
         }
+        let author = author.clone();
         let call = self.off_reactor(move |workspace| workspace.requests(&shared, &author)).await?;
-        match pipeline::run(self, call, watch).await {
+        match pipeline::run(self, call, Arc::clone(watch)).await {
             Ok(reports) => Ok(reports),
             Err(error) => {
-                self.off_reactor(move |workspace| Err(workspace.as_conflict(error, &reversal))).await
+                let shared = Arc::clone(reversal);
+                self.off_reactor(move |workspace| Err(workspace.as_conflict(error, &shared))).await
             }
         }
     }
 
+    /// True if this call changed nothing, because another one undid or redid the same edit after it was chosen.
+    async fn was_overtaken(
+        self: &Arc<Self>,
+        reversal: &Reversal,
+        outcome: &Result<Vec<Report>, Error>,
+    ) -> bool {
+        let may_be = match outcome {
+            Ok(reports) => reports.iter().all(|report| report.status != Status::Written),
+            // Other errors, as of a cancelled call, say nothing about the edit. A conflict that was found during the write
+            // may have changed a file.
+            Err(error) => error.code == Code::EditConflict && error.disk == Disk::Untouched,
+        };
+        let (id, direction) = (reversal.entry.id, reversal.direction);
+        let is_done = move |workspace: &Services| Ok(is_done(&workspace.entry(id)?, direction));
+        may_be && self.off_reactor(is_done).await.unwrap_or(false)
+    }
+
     /// Finds the edit that the request names.
     fn prepare(&self, revert: &UndoRequest) -> Result<Reversal, Error> {
+        self.recover_for_history();
         let resolve = |target: &Target| {
             let place = resolve_for_read(self, target, DefaultOwner::LastChanged);
             place.map_err(|error| self.with_nearest_path_in_hint(target, error))
@@ -91,11 +133,13 @@ impl Services {
         if place.is_none() && revert.whose == Whose::Author {
             return self.last_of_author(revert, &RECENT_ENTRIES);
         }
-        let found = match (revert.direction, &place) {
-            (Direction::Undo, Some(place)) => place.to_undo(&self.store)?,
-            (Direction::Undo, None) => self.store.to_undo()?,
-            (Direction::Redo, Some(place)) => place.to_redo(&self.store)?,
-            (Direction::Redo, None) => self.store.to_redo()?,
+        let filter = match revert.direction {
+            Direction::Undo => EditFilter::ToUndo,
+            Direction::Redo => EditFilter::ToRedo,
+        };
+        let found = match &place {
+            Some(place) => place.newest(&self.store, filter)?,
+            None => self.store.journal.newest(filter, None)?,
         };
         let entry = found.ok_or_else(|| self.nothing_to_revert(revert.direction, place.as_ref()))?;
         Ok(self.reversal(entry, revert.direction))
@@ -164,7 +208,7 @@ impl Services {
         }
         let mut entries = Vec::new();
         for most in recent {
-            entries = self.store.file_entries(*most)?;
+            entries = self.store.journal.entries(None, *most)?;
             if let Some(entry) = self.last_among(&entries, author, direction)? {
                 return Ok(self.reversal(entry, direction));
             }
@@ -287,12 +331,14 @@ impl Services {
         }
         let Reversal { entry, direction, .. } = reversal;
         let files: Vec<&str> = entry.changes.iter().map(|change| change.path.as_str()).take(3).collect();
-        let verb = match direction {
-            Direction::Undo => "undone",
-            Direction::Redo => "redone",
-        };
+        let verb = verb(*direction);
         let is_unnamed = entry.changes.len() > 1 && !error.names_target();
         let conflicting = if is_unnamed { self.conflicting_file(&error, reversal) } else { None };
+        let only = entry.changes.first().filter(|_| entry.changes.len() == 1);
+        let file = conflicting.or(only).filter(|changed| changed.entity.is_none());
+        if let Some(since) = &mut error.since {
+            since.path = file.map(|changed| changed.path.clone());
+        }
         let name = conflicting.map(|changed| format!("{}: ", changed.path)).unwrap_or_default();
         error.message =
             format!("edit {} of {} cannot be {verb}: {name}{}", entry.id, files.join(", "), error.message);
@@ -300,7 +346,7 @@ impl Services {
         if let Some(changed) = conflicting {
             error = error.naming_target(&changed.path);
         }
-        let older = self.store.file_entries(OLDER_ENTRIES).unwrap_or_default();
+        let older = self.store.journal.entries(None, OLDER_ENTRIES).unwrap_or_default();
         let own = older.iter().filter(|older| {
             older.at < entry.at
                 && older.is_undoable()
@@ -401,7 +447,18 @@ impl Reversal {
 
     /// True if the edit already is in the requested state.
     fn is_done(&self) -> bool {
-        self.entry.undone == (self.direction == Direction::Undo)
+        is_done(&self.entry, self.direction)
+    }
+}
+
+fn is_done(entry: &Entry, direction: Direction) -> bool {
+    entry.undone == (direction == Direction::Undo)
+}
+
+const fn verb(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Undo => "undone",
+        Direction::Redo => "redone",
     }
 }
 
@@ -481,6 +538,57 @@ mod tests {
 
     async fn undo_error(services: &Arc<Services>, edit_id: EditId) -> Error {
         services.undo_or_redo(undo(edit_id), Watch::idle()).await.unwrap_err()
+    }
+
+    #[tokio::test]
+    async fn a_conflict_that_may_have_changed_a_file_ends_the_call() {
+        let fixture = Fixture::new(&[("a.txt", "one\n")]);
+        let services = &fixture.services;
+        let request = Request::new(Target::File("a.txt".to_owned()), Edit::Restore(b"two\n".to_vec()));
+        let edit_id = services.edit(request, Watch::idle()).await.unwrap().edit_id.unwrap();
+        let reversal = services.prepare(&undo(edit_id)).unwrap();
+        services.undo_or_redo(undo(edit_id), Watch::idle()).await.unwrap();
+        let conflict = Error::new(Code::EditConflict, "changed");
+        for (error, is_overtaken) in [(conflict.clone(), true), (conflict.with_unknown_disk(), false)] {
+            assert_eq!(services.was_overtaken(&reversal, &Err(error)).await, is_overtaken);
+        }
+    }
+
+    /// Calls that name no edit choose one before they have its lock.
+    #[tokio::test]
+    async fn parallel_calls_undo_and_redo_an_edit_each() {
+        const CALLS: usize = 6;
+        let fixture = Fixture::new(&[("a.txt", "0\n")]);
+        let services = &fixture.services;
+        for number in 1..CALLS {
+            let edit = Edit::Restore(format!("{number}\n").into_bytes());
+            let request =
+                Request { author: author("one"), ..Request::new(Target::File("a.txt".to_owned()), edit) };
+            services.edit(request, Watch::idle()).await.unwrap();
+        }
+        let text = || std::fs::read_to_string(fixture.root().join("a.txt")).unwrap();
+        let last = format!("{}\n", CALLS - 1);
+        for (direction, result) in [(Direction::Undo, "0\n"), (Direction::Redo, last.as_str())] {
+            for (whose, calls) in [(Whose::Author, 2), (Whose::Everyone, CALLS - 2)] {
+                let call = |_| {
+                    let (services, author) = (Arc::clone(services), author("one"));
+                    let revert = UndoRequest { direction, edit_id: None, target: None, whose, author };
+                    tokio::spawn(async move { services.undo_or_redo(revert, Watch::idle()).await })
+                };
+                let calls: Vec<_> = (0..calls).map(call).collect();
+                let mut errors = Vec::new();
+                for call in calls {
+                    match call.await.unwrap() {
+                        Ok(reports) => assert_eq!(reports[0].status, Status::Written),
+                        Err(error) => errors.push(error.message),
+                    }
+                }
+                // The last call finds nothing left.
+                assert_eq!(errors.len(), usize::from(whose == Whose::Everyone), "{errors:?}");
+                assert!(errors.iter().all(|error| error.contains("there is no")), "{errors:?}");
+            }
+            assert_eq!(text(), result);
+        }
     }
 
     #[tokio::test]

@@ -205,6 +205,8 @@ impl NextCall {
 /// The changes to a file since the version that a caller knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Since {
+    /// The path of the file, if the call did not name it.
+    pub path: Option<String>,
     /// A word for the target: `file`, or the type of the entity.
     pub noun: String,
     /// The current version of the file, as on the wire.

@@ -40,17 +40,14 @@ pub(super) fn apply(
 
 /// Returns the edits that one part of a patch stands for. `entry` is the index of the first in the batch.
 ///
-/// Errors: those of reading the file and of [`locate::update`]; `NOT_A_FILE` for a link to be deleted or moved; those of
+/// Errors: those of reading the file and of [`locate::update`]; `NOT_A_FILE` for a link to be moved; those of
 /// [`locate::updated_bytes`] for a moved file.
 async fn changes(workspace: &Workspace, file: &FilePatch, entry: usize) -> Result<Vec<Request>, Error> {
     let path = file.path.clone();
     let target = Target::File(path.clone());
     let (chunks, move_to) = match &file.change {
         PatchChange::Add(text) => return Ok(vec![Request::new(target, Edit::Content(text.clone()))]),
-        PatchChange::Delete => {
-            check_no_link(workspace, &path, "deleted").await?;
-            return Ok(vec![Request::new(target, Edit::Remove)]);
-        }
+        PatchChange::Delete => return Ok(vec![Request::new(target, Edit::Remove)]),
         PatchChange::Update { chunks, move_to } => (chunks, move_to),
     };
     let file = workspace.host_file(path.clone()).await?;
@@ -69,7 +66,7 @@ async fn changes(workspace: &Workspace, file: &FilePatch, entry: usize) -> Resul
             Ok(vec![Request { expect, ..Request::new(target, edit) }])
         }
         Some(to) => {
-            check_no_link(workspace, &path, "moved").await?;
+            check_no_link(workspace, &path).await?;
             let after = locate::updated_bytes(&path, &before, chunks)?;
             let removal = Request { expect, ..Request::new(target, Edit::Remove) };
             let permissions = file.mode.map_or(FilePermissions::Usual, FilePermissions::Bits);
@@ -79,12 +76,12 @@ async fn changes(workspace: &Workspace, file: &FilePatch, entry: usize) -> Resul
     }
 }
 
-/// Fails for a symlink: its target would be removed instead, and the link would lead nowhere.
+/// Fails for a symlink to be moved: its target would be removed instead, and the link would lead nowhere.
 ///
 /// Errors: `NOT_A_FILE`.
-async fn check_no_link(workspace: &Workspace, path: &str, verb: &str) -> Result<(), Error> {
+async fn check_no_link(workspace: &Workspace, path: &str) -> Result<(), Error> {
     let Some(target) = workspace.link_target(path.to_owned()).await else { return Ok(()) };
-    let message = format!("{path} is a symlink to {target}, and a symlink cannot be {verb}");
+    let message = format!("{path} is a symlink to {target}, and a symlink cannot be moved");
     let hint = format!("name the file itself, `{target}`, or ask a person to remove the link");
     Err(Error::new(Code::NotAFile, message).naming_target(path).hint(hint))
 }

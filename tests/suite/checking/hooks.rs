@@ -6,7 +6,7 @@ use std::process::Command;
 use super::super::mcp::installed;
 use super::super::trust::fixture::Fixture;
 use super::super::wire::{Outcome, outcome};
-use super::{BAD, GOOD, commit, git, git_command, project, write};
+use super::{BAD, GOOD, check, commit, git, git_command, project, write};
 
 fn ours(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -66,6 +66,18 @@ fn the_definitions_are_valid() {
         .output()
         .unwrap();
     assert!(run_output.status.success(), "{run_output:?}");
+}
+
+#[test]
+fn a_file_name_is_no_option_of_the_pre_commit_hook() {
+    let manifest = std::fs::read_to_string(ours(".pre-commit-hooks.yaml")).unwrap();
+    assert!(manifest.contains("\n  entry: lockgate check\n  args: [\"--\"]\n"), "{manifest}");
+    let fixture = project();
+    commit(&fixture, &[("a.py", GOOD)]);
+    write(&fixture, &[("--sarif=log.py", BAD), ("--trust", "x\n")]);
+    let run_output = check(&fixture, &["--", "--sarif=log.py", "--trust", "a.py"], 1);
+    assert!(run_output.stdout.contains("--sarif=log.py:2:1"), "{}", run_output.stdout);
+    assert!(!fixture.at("root/log.py").exists());
 }
 
 #[test]

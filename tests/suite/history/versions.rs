@@ -6,6 +6,7 @@ use super::*;
 use lockgate_edit::request::{HistoryRequest, Mode};
 use lockgate_engine::Status;
 use lockgate_error::{Code, NextCall};
+use lockgate_store::{Files, Locks, StateFolder};
 
 const TEN: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n";
 
@@ -237,6 +238,38 @@ fn journal(fixture: &Fixture) -> PathBuf {
     let folders = std::fs::read_dir(fixture.dir.path().join("own/state")).unwrap();
     let mut journals = folders.map(|folder| folder.unwrap().path().join("journal.db"));
     journals.find(|journal| journal.exists()).unwrap()
+}
+
+/// As after a full disk, or the end of another process, between the exchange and its record.
+#[test]
+fn an_edit_that_is_not_settled_is_listed_and_undone() {
+    let fixture = Fixture::new(&[("a.txt", "one\n")]);
+    let ids = ["two\n", "three\n"].map(|text| fixture.edit(content("a.txt", text)).unwrap().edit_id.unwrap());
+    let unsettle = || {
+        let database = rusqlite::Connection::open(journal(&fixture)).unwrap();
+        let last = "UPDATE edits SET settled = 0 WHERE number = ?";
+        let id = ids[1].to_string();
+        assert_eq!(database.execute(last, [id.split_once('-').unwrap().1]).unwrap(), 1);
+    };
+    let listed = || {
+        let request = HistoryRequest { target: None, max_entries: 9 };
+        let entries = fixture.runtime.block_on(fixture.workspace.read(request, Watch::idle())).unwrap();
+        entries.iter().map(|entry| entry.id).collect::<Vec<_>>()
+    };
+    // An edit in progress has the locks of its files.
+    let files = Files::open(&[fixture.dir.path().join("root")]).unwrap();
+    let locks = Locks::open(&StateFolder::in_folder(&fixture.dir.path().join("own"), &files.root_paths()));
+    let held = locks.try_hold(&[files.admit("a.txt").unwrap().key()]).unwrap();
+    unsettle();
+    assert_eq!(listed(), [ids[0]]);
+    drop(held);
+    assert_eq!(listed(), [ids[1], ids[0]]);
+    for (edit_id, path) in [(Some(ids[1].to_string()), None), (None, Some("a.txt")), (None, None)] {
+        unsettle();
+        fixture.revert(Direction::Undo, edit_id.as_deref(), path).unwrap();
+        assert_eq!(fixture.text("a.txt"), "two\n", "{edit_id:?} {path:?}");
+        fixture.revert(Direction::Redo, None, None).unwrap();
+    }
 }
 
 #[test]

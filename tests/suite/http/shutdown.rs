@@ -130,6 +130,20 @@ fn a_cancellation_ends_the_programs_of_an_edit_of_a_session() {
     assert_eq!(text(root.path()), "a\n");
 }
 
+/// Its answer would be lost with the session.
+#[test]
+fn the_end_of_a_session_ends_the_programs_of_its_edit() {
+    let (tag, root, served) = fixture("deleted");
+    let mut client = served.client(TOKEN, ProtocolEra::Old);
+    client.post_call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
+    wait_until("the gate runs", || runs(&tag));
+    let mut other = second_connection(&served, &client);
+    other.raw.send(other.head("DELETE", ("", ""), &[]));
+    assert_eq!(other.raw.response().unwrap().status, 204);
+    wait_until("the gate has ended", || !runs(&tag));
+    assert_eq!(text(root.path()), "a\n");
+}
+
 /// A second connection of a client, in the same session.
 fn second_connection(served: &ServerProcess, client: &Client) -> Client {
     let mut other = served.client(TOKEN, ProtocolEra::New);

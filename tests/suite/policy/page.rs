@@ -112,7 +112,7 @@ fn describe(value_shape: &ValueShape) -> String {
 
 fn absent(absent: Absent) -> String {
     match absent {
-        Absent::Refused => MUST.to_owned(),
+        Absent::Required => MUST.to_owned(),
         Absent::Is("") => "`\"\"`".to_owned(),
         Absent::Is(default) => format!("`{default}`"),
         Absent::Described(words) => words.to_owned(),

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use lockgate_edit::Edit;
+use lockgate_edit::request::{Expect, Mode, Request};
 use lockgate_error::Code;
 use rusqlite::Connection;
 
-use super::{Client, WriteLog, WriteOutcome, clear, the_app, write_outcome};
+use super::{Client, WriteLog, WriteOutcome, clear, request, the_app, write_outcome};
 
 struct Fixture {
     dir: tempfile::TempDir,
@@ -147,4 +149,22 @@ fn a_missing_folder_is_reported_and_used_once_it_exists() {
     assert_eq!(server.try_text("src/a.txt"), Ok(None));
     let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn a_link_is_not_called_dead_because_the_database_could_not_tell() {
+    let fixture = Fixture::new();
+    fixture.server.put("docs/b.md", "# B\n").unwrap();
+    fixture.server.put("docs/a.md", "# A\n\n[b](b.md)\n").unwrap();
+    // Whoever looks for the other page gets an error, and every other row is found.
+    let spoiled = "ALTER TABLE entities RENAME TO whole; CREATE VIEW entities AS SELECT * FROM whole WHERE
+        abs(CASE WHEN path = 'docs/b.md' THEN -9223372036854775807 - 1 ELSE 1 END) > 0";
+    fixture.connection().execute_batch(spoiled).unwrap();
+    let verify = |text: &str| {
+        let edit = request("docs/a.md", Edit::Content(text.to_owned()), Expect::Anything);
+        fixture.server.edit_all(vec![Request { mode: Mode::VerifyOnly, ..edit }])
+    };
+    assert!(verify("# A\n\nNo link.\n").is_ok(), "the control");
+    let error = verify("# A\n\nThe page [b](b.md).\n").unwrap_err();
+    assert_eq!(error.code, Code::StoreUnavailable, "{error:?}");
 }
