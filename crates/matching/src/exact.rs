@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::comment::is_comment_start;
+use super::comment::is_line_comment_start;
 use super::rebase::{is_word_char, trimmed};
 use lockgate_text::{Change, differing_lines};
 
@@ -127,12 +127,14 @@ pub(super) fn applied_line(view: &str, hit: &Range<usize>, search: &str, replace
 /// Returns true if a replacement that adds lines before a hit may have been written behind `before`, the text before it
 /// on its line. `indent` is the text before the hit on its own line.
 ///
-/// A replacement that would be the rest of a comment or of a word was not written there. Nor was one behind an
-/// indentation that the line of the hit does not have.
+/// A replacement that would be the rest of a comment or of a word was not written there, unless the line of the hit begins
+/// with a comment or a word as well. Nor was one behind an indentation that this line does not have.
 fn can_begin(before: &str, replace: &str, indent: &str) -> bool {
-    let is_in_word = before.ends_with(is_word_char) && replace.starts_with(is_word_char);
+    let joins = |text: &str| text.ends_with(is_word_char);
+    let is_in_word = joins(before) && !joins(indent) && replace.starts_with(is_word_char);
+    let is_in_comment = is_line_comment_start(before) && indent.trim().is_empty();
     let is_indent = before.trim().is_empty() && indent.trim().is_empty();
-    !is_in_word && !is_comment_start(before) && (!is_indent || indent.starts_with(before))
+    !is_in_word && !is_in_comment && (!is_indent || indent.starts_with(before))
 }
 
 /// Returns the text before an offset on its line.
@@ -279,7 +281,6 @@ mod tests {
             ("if x:\n    y = 1\nz = 2\n", "z = 2", "y = 1\nz = 2"),
             ("a\n  if x:\n    y = 1\n  z = 2\n", "z = 2", "y = 1\n  z = 2"),
             ("elif x:\n    y = 1\n", "y = 1", "if x:\n    y = 1"),
-            ("/// one\n/// two\n", "two", "one\n/// two"),
             // The line end that the edit adds.
             ("one\ntwo(a)\n", "two", "one\ntwo\n"),
             ("two\nonerous\n", "two", "two\none"),
@@ -299,6 +300,14 @@ mod tests {
             ("return f(a)\ng(b)\n", "f(a)", "f(a)\ng(b)"),
             ("Fruit: cherries, plums,\napples\n", "apples", "cherries, plums,\napples"),
             ("x = 1  # one\ntwo\n", "two", "one\ntwo"),
+            // The rest of a comment, of an item of a list, and of a word.
+            ("/// one\n/// two\n", "two", "one\n/// two"),
+            ("# image: a\n# image: b\n", "image: b", "image: a\n# image: b"),
+            ("# Title\n\n## Usage\n", "Usage", "Title\n\n## Usage"),
+            ("/* one\n   two */\n", "two", "one\n   two"),
+            (" * one\n * two\n", "two", "one\n * two"),
+            ("* a\n* b\n", "b", "a\n* b"),
+            ("const userName = 2;\nconst userId = 1;\n", "Id = 1;", "Name = 2;\nconst userId = 1;"),
             // The text that was behind the hit.
             ("one()\n\ntwo(a)\n", "two(", "one()\n\ntwo("),
             ("one\n;\ntwo; three\n", "two", "one\n;\ntwo"),

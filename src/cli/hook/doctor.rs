@@ -194,6 +194,12 @@ fn check_matcher(host: Host, matcher: Option<&str>, recording: &str) -> MatcherC
     let (Some(matcher), Some(tool)) = (matcher.filter(|_| takes_matchers), tool) else {
         return MatcherCheck::Fits;
     };
+    // The host matches an edit by these names, too.
+    let others: &[&str] = match host {
+        Host::Codex => &["Write", "Edit"],
+        Host::Cursor => &["Write"],
+        _ => &[],
+    };
     let mut names = matcher.split(['|', ',', ' ']);
     let is_plain =
         |name: &str| name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter));
@@ -201,7 +207,7 @@ fn check_matcher(host: Host, matcher: Option<&str>, recording: &str) -> MatcherC
         names.any(|name| name == tool)
     } else {
         match Regex::new(matcher) {
-            Ok(pattern) => pattern.is_match(tool),
+            Ok(pattern) => others.iter().chain([&tool]).any(|name| pattern.is_match(name)),
             Err(_) => return MatcherCheck::Unknown(matcher.to_owned()),
         }
     };
@@ -326,6 +332,8 @@ mod tests {
         let of_javascript = "^(?!Read).*";
         assert_eq!(check(Host::ClaudeCode, of_javascript), MatcherCheck::Unknown(of_javascript.to_owned()));
         assert_eq!(check(Host::Cursor, "Write|StrReplace"), MatcherCheck::Fits);
+        assert_eq!(check(Host::Cursor, "Write"), MatcherCheck::Fits);
+        assert_eq!(check(Host::Codex, "Edit|Write"), MatcherCheck::Fits);
         assert!(matches!(check(Host::Cursor, "Shell"), MatcherCheck::LeavesOut { .. }));
         assert_eq!(check(Host::Windsurf, "Read"), MatcherCheck::Fits, "a host whose matchers are not known");
     }

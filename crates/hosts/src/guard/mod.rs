@@ -291,6 +291,10 @@ impl EventGuard<'_> {
                     Ok(reports) => break reports,
                     Err(error) => leave_too_large(drafts, error, settings.fail)?,
                 }
+                if Instant::now() >= end {
+                    let reason = format!("the files were not planned within {:?}", settings.deadline);
+                    return Err(Stop::Unjudged(reason));
+                }
                 all = requests(drafts);
             },
         };

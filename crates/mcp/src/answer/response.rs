@@ -303,8 +303,8 @@ fn changed_regions(report: &Report, regions: &[Region], found: Option<&MatchDeta
     let lines = report.matches.lines.iter().map(|place| place.line).chain(report.matches.starts.clone());
     let matched: BTreeSet<usize> = lines.map(first_at).collect();
     let is_of_edit = |at: &usize| report.fixed_outside.is_empty() || matched.contains(at);
-    let found = |at: usize| found.filter(|_| is_of_edit(&at));
-    regions.iter().enumerate().map(|(at, region)| changed_region(region, found(at))).collect()
+    let region = |(at, region)| changed_region(region, found.filter(|_| is_of_edit(&at)));
+    regions.iter().enumerate().map(region).collect()
 }
 
 fn changed_region(region: &Region, found: Option<&MatchDetails>) -> ChangedRegion {

@@ -121,24 +121,18 @@ pub(super) fn available(options: &ResponseOptions) -> usize {
     options.limit.saturating_sub(ENVELOPE)
 }
 
-/// Renders the common fields, and adds the other parts in order while they fit.
+/// Renders the common fields, and adds the other parts in order while they fit. If not even the shortest common fields
+/// fit, the result has these alone.
 fn fit_in_order(full: &FullResponse<'_>, room: usize, options: &ResponseOptions) -> SizedEdit {
-    let mut fallback: Option<(CutResponse<'_>, SizedEdit)> = None;
+    let mut base = SizedEdit::new(EditResponse::default(), options);
     for limits in TEXT_LIMITS {
         let draft = CutResponse::new(full, limits, ENTRY_BYTES, options);
-        let base = draft.render(&|_, _| false, &draft.hidden_diff());
+        base = draft.render(&|_, _| false, &draft.hidden_diff());
         if base.size <= limits.base_bytes(room) {
-            return draft.fill(base, room);
-        }
-        // The first that fits, though tightly, or else the last.
-        if fallback.as_ref().is_none_or(|(_, fallback)| fallback.size > room) {
-            fallback = Some((draft, base));
+            return draft.fill(room);
         }
     }
-    match fallback {
-        Some((draft, base)) => draft.fill(base, room),
-        None => SizedEdit::new(EditResponse::default(), options),
-    }
+    base
 }
 
 /// The parts of a response that are shown entry by entry.
@@ -187,11 +181,8 @@ impl<'a> CutResponse<'a> {
         CutResponse { full, clipped, long_notes, limits, options }
     }
 
-    /// Adds the parts in order to the common fields, which are rendered as `base`.
-    fn fill(&self, base: SizedEdit, room: usize) -> SizedEdit {
-        if base.size > room {
-            return base;
-        }
+    /// Adds the parts in order to the common fields, which fit.
+    fn fill(&self, room: usize) -> SizedEdit {
         let (mut chosen, hidden) = (BTreeSet::new(), self.hidden_diff());
         let shows_blocking = self.add(&mut chosen, &[self.blocking()], &hidden, room);
         self.add(&mut chosen, &self.explanation(), &hidden, room);

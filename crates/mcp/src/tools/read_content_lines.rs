@@ -72,12 +72,12 @@ pub(super) fn render(reading: &ReadLines, max_chars: usize, options: &ResponseOp
 struct ShownLines {
     content: String,
     end_line: usize,
-    omitted: Omitted,
+    omitted: OmittedPart,
 }
 
 /// The part of the requested lines that is not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Omitted {
+enum OmittedPart {
     Nothing,
     /// Whole lines at the end.
     Lines,
@@ -89,8 +89,8 @@ enum Omitted {
 fn lines(reading: &ReadLines, most: usize, max_chars: usize) -> (LinesResponse, String) {
     let ShownLines { content, end_line, omitted } = take_lines(reading, most);
     let total_lines = reading.text.lines().count();
-    let warning = (omitted == Omitted::EndOfLine).then(|| warning(end_line, total_lines, max_chars));
-    let truncated = omitted != Omitted::Nothing;
+    let warning = (omitted == OmittedPart::EndOfLine).then(|| warning(end_line, total_lines, max_chars));
+    let truncated = omitted != OmittedPart::Nothing;
     let response = LinesResponse {
         path: reading.path.clone(),
         start_line: reading.start_line,
@@ -104,8 +104,8 @@ fn lines(reading: &ReadLines, most: usize, max_chars: usize) -> (LinesResponse, 
         resolved_path: reading.resolved_path.clone(),
     };
     let shown = format!("lines {} to {end_line} of {total_lines}", reading.start_line);
-    let omitted = response.warning.as_deref().unwrap_or("not all of these lines are shown");
-    let heading = heading(reading, &shown, truncated.then_some(omitted));
+    let reason = response.warning.as_deref().unwrap_or("not all of these lines are shown");
+    let heading = heading(reading, &shown, truncated.then_some(reason));
     let text = heading + &response.content;
     (response, text)
 }
@@ -142,15 +142,15 @@ fn take_lines(reading: &ReadLines, most: usize) -> ShownLines {
         if used + characters > most {
             if content.is_empty() {
                 let content = row.chars().take(most).collect();
-                return ShownLines { content, end_line: line, omitted: Omitted::EndOfLine };
+                return ShownLines { content, end_line: line, omitted: OmittedPart::EndOfLine };
             }
-            return ShownLines { content, end_line, omitted: Omitted::Lines };
+            return ShownLines { content, end_line, omitted: OmittedPart::Lines };
         }
         content += &row;
         used += characters;
         end_line = line;
     }
-    ShownLines { content, end_line, omitted: Omitted::Nothing }
+    ShownLines { content, end_line, omitted: OmittedPart::Nothing }
 }
 
 #[cfg(test)]

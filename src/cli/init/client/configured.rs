@@ -178,7 +178,7 @@ fn in_json(value: &Value, event: &str) -> Vec<HookEntry> {
         start: start(program),
         timeout: timeout(program),
         matcher: group.get("matcher").and_then(Value::as_str).map(str::to_owned),
-        switched_off_by,
+        switched_off_by: switched_off_by.or_else(|| disabled_by_name(value, program)),
         condition: condition(program),
     };
     own.map(entry).collect()
@@ -194,10 +194,19 @@ fn switched_off_by(config: &Value) -> Option<&'static str> {
     settings.into_iter().find(|(_, place, off)| is_set(place, *off)).map(|(name, ..)| name)
 }
 
+/// Returns the list of a configuration that switches this hook off by its name or its command.
+fn disabled_by_name(config: &Value, program: &Value) -> Option<&'static str> {
+    let disabled = config.pointer("/hooksConfig/disabled")?.as_array()?;
+    let is_named =
+        ["name", "command"].iter().any(|key| program.get(*key).is_some_and(|it| disabled.contains(it)));
+    is_named.then_some("hooksConfig.disabled")
+}
+
 /// Returns the key of a hook of Claude Code with which it does not guard every edit, and what that means.
 fn condition(program: &Value) -> Option<(&'static str, &'static str)> {
-    if program.get("async") == Some(&Value::Bool(true)) {
-        return Some(("async", "the client does not wait for its answer"));
+    let runs_in_background = |key: &&str| program.get(*key) == Some(&Value::Bool(true));
+    if let Some(key) = ["async", "asyncRewake"].into_iter().find(runs_in_background) {
+        return Some((key, "the client does not wait for its answer"));
     }
     program.get("if").map(|_| ("if", "the client starts it for some edits only"))
 }

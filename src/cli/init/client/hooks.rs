@@ -124,8 +124,10 @@ pub(super) fn covers(group: &Value, wanted: &Value) -> bool {
     let matcher = |group: &Value| group.get("matcher").and_then(Value::as_str).unwrap_or_default().to_owned();
     let (group, wanted) = (matcher(group), matcher(wanted));
     let names: Vec<&str> = group.split(['|', ',', ' ']).collect();
+    // A person's own group may leave out the tools that do not edit the text of a file, and an old one.
+    let is_needed = |name: &&str| !["MultiEdit", "NotebookEdit", "Bash"].contains(name);
     ["", "*", ".*", wanted.as_str()].contains(&group.as_str())
-        || (!wanted.is_empty() && wanted.split('|').all(|name| names.contains(&name)))
+        || (!wanted.is_empty() && wanted.split('|').filter(is_needed).all(|name| names.contains(&name)))
 }
 
 /// Returns the next step after hooks were added.
@@ -160,6 +162,7 @@ mod tests {
             (Some("*"), Some("Edit|Write"), true),
             (Some("Edit|Write"), Some("Edit|Write"), true),
             (Some("Bash, Write,Edit"), Some("Edit|Write"), true),
+            (Some("Edit|Write"), Some("Edit|Write|MultiEdit|NotebookEdit"), true),
             (Some("Bash"), Some("Edit|Write"), false),
             (Some("Edit"), Some("Edit|Write"), false),
             (Some("Edit"), None, false),

@@ -245,8 +245,7 @@ impl Owner {
 
     /// Returns the owner of all hooks or groups; `None` if there are none.
     fn from_all<'v>(hooks: impl Iterator<Item = &'v Value>) -> Option<Owner> {
-        let merge = |one, other| if one == other { one } else { Owner::Mixed };
-        hooks.map(Owner::from_hook).reduce(merge)
+        hooks.map(Owner::from_hook).reduce(|one, other| if one == other { one } else { Owner::Mixed })
     }
 }
 
