@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
+use super::budget::MatchBudget;
 use super::exact::beginnings;
 use super::rebase::{is_word_char, tokens};
-use super::steps::MatchBudget;
 use lockgate_text::differing_lines;
 
 /// The minimum number of non-blank characters in a search that is matched by similarity.

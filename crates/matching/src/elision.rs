@@ -1,6 +1,7 @@
 //! Elided blocks: a quoted block with a mark such as `...` in place of unchanged lines.
 
 use super::already_applied;
+use super::budget::MatchBudget;
 use super::comment::OPENING_MARKS;
 use super::indent::indent_of;
 use super::levels::{self, LevelSearch, MatchSites, Strictness};
@@ -8,7 +9,6 @@ use super::line_index::LineIndex;
 use super::rebase::{Block, Conflict, MatchSite, rebase};
 use super::rows::{FoldedLines, NonBlankLines};
 use super::search_text::{OnRepeat, SearchText};
-use super::steps::MatchBudget;
 use lockgate_text::Change;
 use std::ops::Range;
 

@@ -19,6 +19,22 @@ pub fn occurrences<'a>(
     stepping(view, window, needle, needle.len())
 }
 
+/// Returns the span of a text that occurs exactly once in a window of the view. Occurrences that overlap count as several,
+/// and so does a quoted line that is again the last one of the text, without its newline.
+pub fn only_occurrence(view: &str, window: Range<usize>, needle: &str) -> Option<Range<usize>> {
+    let mut found = beginnings(view, window.clone(), needle);
+    let only = found.next()?;
+    (found.next().is_none() && occurrence_at_open_end(view, window, needle).is_none()).then_some(only)
+}
+
+/// Finds a quote that ends in a newline at the end of a text that has none there.
+pub(super) fn occurrence_at_open_end(view: &str, window: Range<usize>, needle: &str) -> Option<Range<usize>> {
+    let open = needle.strip_suffix('\n').filter(|open| !open.is_empty())?;
+    let reaches_end = window.end == view.len() && !view.ends_with('\n');
+    let is_at_end = reaches_end && view.get(window)?.ends_with(open);
+    is_at_end.then(|| view.len() - open.len()..view.len())
+}
+
 /// Finds every occurrence of a text, including overlapping ones.
 pub(super) fn beginnings<'a>(
     view: &'a str,

@@ -3,12 +3,12 @@
 //! All of these levels need lines with the same folded text. One search finds the sites of every level, and each site
 //! has the strictest level that it satisfies.
 
+use super::budget::MatchBudget;
 use super::fold::fold;
 use super::indent::{IndentMap, indent_of};
 use super::located::MatchLevel;
 use super::quotes::{self, Quotes};
 use super::rows::{FoldedLines, NonBlankLines};
-use super::steps::MatchBudget;
 
 /// The strictness of a match, the strictest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

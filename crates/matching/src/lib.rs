@@ -26,6 +26,7 @@
 #![deny(clippy::disallowed_methods)]
 
 mod already_applied;
+mod budget;
 mod char_edit;
 mod comment;
 mod elision;
@@ -47,7 +48,6 @@ mod replacement;
 mod rows;
 mod search_text;
 mod similar;
-mod steps;
 #[cfg(test)]
 mod tests;
 mod wrapped;

@@ -31,12 +31,17 @@ pub(super) struct LineIndex<'a> {
     pub(super) range: LineRange<'a>,
     folded_lines: OnceCell<FoldedLines<'a>>,
     odd: OnceCell<Vec<usize>>,
-    words: Cell<usize>,
+    lookups_left: Cell<usize>,
 }
 
 impl<'a> LineIndex<'a> {
     pub(super) fn new(range: LineRange<'a>) -> LineIndex<'a> {
-        LineIndex { range, folded_lines: OnceCell::new(), odd: OnceCell::new(), words: Cell::new(ENOUGH) }
+        LineIndex {
+            range,
+            folded_lines: OnceCell::new(),
+            odd: OnceCell::new(),
+            lookups_left: Cell::new(ENOUGH),
+        }
     }
 
     /// Returns all lines that are not blank.
@@ -88,8 +93,8 @@ impl<'a> LineIndex<'a> {
 
     /// Returns true if the word of this row occurs in few lines, and the block matches at none of them.
     fn is_elsewhere(&self, block: &NonBlankLines<'_>, row: usize, word: &str) -> bool {
-        let Some(remaining) = self.words.get().checked_sub(1) else { return false };
-        self.words.set(remaining);
+        let Some(remaining) = self.lookups_left.get().checked_sub(1) else { return false };
+        self.lookups_left.set(remaining);
         let mut lines = self.lines_of(word);
         let elsewhere = |line: usize| !self.may_match(block, row, line);
         lines.by_ref().take(FEW).all(elsewhere)
@@ -120,8 +125,8 @@ fn word(folded: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::budget::MatchBudget;
     use super::super::levels::{LevelSearch, find};
-    use super::super::steps::MatchBudget;
     use super::*;
     use lockgate_text::{Buffer, Hints};
 

@@ -22,11 +22,14 @@ const STEPS: usize = 50_000_000;
 /// Finds the only match of a search; `None` if it does not occur literally.
 pub(super) fn literal(search_text: SearchText<'_>, range: LineRange<'_>) -> Option<Located> {
     let window = range.window();
-    let mut hits = exact::beginnings(range.view, window.clone(), search_text.search);
-    let hit = hits.next()?;
-    if hits.next().is_some() {
+    let occurrences = || {
+        let open = exact::occurrence_at_open_end(range.view, window.clone(), search_text.search);
+        exact::beginnings(range.view, window.clone(), search_text.search).chain(open)
+    };
+    let hit = exact::beginnings(range.view, window.clone(), search_text.search).next()?;
+    if occurrences().nth(1).is_some() {
         let most = (STEPS / search_text.search.len().max(1)).clamp(2, PLACES);
-        let hits = exact::beginnings(range.view, window, search_text.search).take(most + 1);
+        let hits = occurrences().take(most + 1);
         let mut lines: Vec<usize> = hits.map(|hit| range.text.line_at(hit.start)).collect();
         let is_complete = lines.len() <= most;
         lines.truncate(most);
@@ -51,8 +54,11 @@ pub(super) fn every_literal(
     search_text: SearchText<'_>,
     range: LineRange<'_>,
 ) -> Result<Vec<UniqueMatch>, Located> {
-    let hits: Vec<Range<usize>> =
+    let mut hits: Vec<Range<usize>> =
         exact::occurrences(range.view, range.window(), search_text.search).collect();
+    let end = hits.last().map(|last| last.end);
+    let open = exact::occurrence_at_open_end(range.view, range.window(), search_text.search);
+    hits.extend(open.filter(|open| end.is_some_and(|end| end <= open.start)));
     // One of them may have been followed by such lines before; if all are, the edit was already made.
     let applied_at = |hit: &Range<usize>| match locate_hit(search_text, range, hit.clone()) {
         Located::AlreadyApplied { line } => Some(line),
@@ -74,6 +80,8 @@ pub(super) fn every_literal(
 }
 
 fn locate_hit(search_text: SearchText<'_>, range: LineRange<'_>, hit: Range<usize>) -> Located {
+    let is_open = hit.len() < search_text.search.len();
+    let search_text = if is_open { without_last_newline(search_text) } else { search_text };
     if let Some(line) = applied_line(search_text, range, &hit) {
         return Located::AlreadyApplied { line };
     }
@@ -88,6 +96,13 @@ fn locate_hit(search_text: SearchText<'_>, range: LineRange<'_>, hit: Range<usiz
         let match_info = MatchInfo::only(MatchLevel::Exact, Score::IDENTICAL, first);
         Located::One(UniqueMatch { changes, match_info, lines: first..=last })
     })
+}
+
+/// Returns the same edit for lines at the end of a text without a final newline.
+fn without_last_newline(search_text: SearchText<'_>) -> SearchText<'_> {
+    let [search, replace] =
+        [search_text.search, search_text.replace].map(|text| text.strip_suffix('\n').unwrap_or(text));
+    SearchText { search, replace, ..search_text }
 }
 
 /// Returns the line at which a replacement with more lines is already around a hit.

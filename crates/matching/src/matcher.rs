@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use super::budget::MatchBudget;
 use super::fragment::{self, LineFilter};
 use super::levels::{self, LevelSearch, MatchSites, Strictness};
 use super::line_index::LineIndex;
@@ -10,7 +11,6 @@ use super::located::{Located, MatchInfo, MatchLevel, UniqueMatch};
 use super::rebase::{Block, Conflict, MatchSite, is_made_from_file, rebase};
 use super::rows::{FoldedLines, NonBlankLines};
 use super::search_text::{LineRange, OnRepeat, SearchText};
-use super::steps::MatchBudget;
 use super::wrapping::{AlternativeEdit, alternatives, prefix};
 use super::{already_applied, exact};
 use lockgate_error::Score;
@@ -126,17 +126,17 @@ impl<'a> Matcher<'a> {
             return Ok(found);
         }
         match self.best_alternative() {
-            Some(reading) => self.every_of(&reading, Some(MatchLevel::Wrapping)),
+            Some(alternative) => self.every_of(&alternative, Some(MatchLevel::Wrapping)),
             None => Ok(Vec::new()),
         }
     }
 
     fn every_of(
         &mut self,
-        reading: &AlternativeEdit,
+        alternative: &AlternativeEdit,
         level: Option<MatchLevel>,
     ) -> Result<Vec<UniqueMatch>, Located> {
-        let block = Block::new(&reading.search, &reading.replace);
+        let block = Block::new(&alternative.search, &alternative.replace);
         let MatchSites { strictness, at } = match self.sites(&block.search) {
             LevelSearch::NotFound => return Ok(Vec::new()),
             LevelSearch::TooMany(at) => return Err(self.too_many(level.unwrap_or(MatchLevel::Marks), &at)),

@@ -53,6 +53,32 @@ fn with_double_quotes(line: &str) -> String {
     text + rest
 }
 
+/// A string that has no quotes inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PlainString<'t> {
+    /// The letters before it, as in `r'a'`.
+    pub(super) prefix: &'t str,
+    pub(super) quote: char,
+    pub(super) inside: &'t str,
+}
+
+impl<'t> PlainString<'t> {
+    /// Splits a token; `None` if it is not such a string, is empty, or ends in a backslash.
+    pub(super) fn new(token: &'t str) -> Option<PlainString<'t>> {
+        let string = token.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
+        let quote = string.chars().next().filter(|first| ['"', '\''].contains(first))?;
+        let inside = string.strip_prefix(quote)?.strip_suffix(quote)?;
+        let is_plain = !inside.is_empty() && !inside.contains(['"', '\'']) && !inside.ends_with('\\');
+        let prefix = token.strip_suffix(string)?;
+        is_plain.then_some(PlainString { prefix, quote, inside })
+    }
+
+    /// Returns true if only the quotes of two strings differ.
+    pub(super) fn has_other_quotes(&self, other: &PlainString<'_>) -> bool {
+        (self.prefix, self.inside) == (other.prefix, other.inside) && self.quote != other.quote
+    }
+}
+
 /// Returns a text with both quotes replaced by one.
 pub(super) fn unified(text: &str) -> std::borrow::Cow<'_, str> {
     if text.contains('\'') { text.replace('\'', "\"").into() } else { text.into() }
@@ -85,6 +111,25 @@ mod tests {
         let (quoted, wanted) = swapped("f('a')", "f('a', 'b')", "f(\"a\")").unwrap();
         assert_eq!((quoted.as_str(), wanted.as_str()), ("f(\"a\")", "f(\"a\", \"b\")"));
         assert!(swapped("f(\"a\")", "f(\"b\")", "f('a')").is_some());
+    }
+
+    #[test]
+    fn a_string_without_quotes_inside_may_have_the_other_ones() {
+        for (one, other, is_same) in [
+            ("'a'", "\"a\"", true),
+            (r"r'\d'", r#"r"\d""#, true),
+            ("f'{a}'", "f\"{a}\"", true),
+            ("b'a'", "\"a\"", false),
+            ("'a'", "'a'", false),
+            ("'a'", "\"b\"", false),
+            (r"'a\\'", r#""a\\""#, false),
+            (r"'a\'b'", r#""a\"b""#, false),
+            ("'''a'''", "\"\"\"a\"\"\"", false),
+            ("# 'a'", "# \"a\"", false),
+        ] {
+            let strings = PlainString::new(one).zip(PlainString::new(other));
+            assert_eq!(strings.is_some_and(|(one, other)| one.has_other_quotes(&other)), is_same, "{one}");
+        }
     }
 
     #[test]

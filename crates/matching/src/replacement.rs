@@ -32,9 +32,9 @@ impl Matcher<'_> {
     /// Returns the only match of the replacement, in any alternative form, if the search has none.
     pub(super) fn find_replacement(&mut self) -> Option<Located> {
         let plain = AlternativeEdit::plain(self.search_text.search, self.search_text.replace);
-        let readings = self.alternatives();
-        std::iter::once(&plain).chain(readings.iter()).find_map(|reading| {
-            let lines = self.replacement_lines(&Block::new(&reading.search, &reading.replace))?;
+        let alternatives = self.alternatives();
+        std::iter::once(&plain).chain(alternatives.iter()).find_map(|alternative| {
+            let lines = self.replacement_lines(&Block::new(&alternative.search, &alternative.replace))?;
             <[usize; 1]>::try_from(lines).ok().map(|[line]| Located::AlreadyApplied { line })
         })
     }

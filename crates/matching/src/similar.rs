@@ -182,30 +182,29 @@ fn by_line(
 /// Returns the site of a block that differs from the quoted lines in exactly one line.
 fn site(matcher: &Matcher<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) -> Option<MatchSite> {
     let folded = FoldedLines::new(matcher.range.text, *lines.start(), *lines.end(), matcher.range.quotes);
-    let (from, to) = (0, folded.len());
     let search = &block.search;
     let same = |row: usize, index: usize| fold(search.line(row).trim()) == fold(folded.line(index).trim());
     let n = search.len();
     if n < LEAST {
         return None;
     }
-    let first = (0..n).find(|row| !same(*row, from + row))?;
+    let first = (0..n).find(|row| !same(*row, *row))?;
     if first == 0 {
         return None;
     }
     let rest = first + 1..n;
-    let (apart, extra) = if to - from == n && rest.clone().all(|row| same(row, from + row)) {
+    let (apart, extra) = if folded.len() == n && rest.clone().all(|row| same(row, row)) {
         (Some(first), None)
-    } else if to - from == n + 1 && (first..n).all(|row| same(row, from + row + 1)) {
+    } else if folded.len() == n + 1 && (first..n).all(|row| same(row, row + 1)) {
         (None, Some(first))
     } else {
         return None;
     };
-    if extra.is_some_and(|extra| leaves_block(&folded, from + extra)) {
+    if extra.is_some_and(|extra| leaves_block(&folded, extra)) {
         return None;
     }
     let moved = |row: usize| usize::from(extra.is_some_and(|extra| row >= extra));
-    let lines = (0..n).map(|row| folded.number(from + row + moved(row))).collect();
+    let lines = (0..n).map(|row| folded.number(row + moved(row))).collect();
     Some(MatchSite { lines, differing: apart, extra, window: (matcher.range.first, matcher.range.last) })
 }
 

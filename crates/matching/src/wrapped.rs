@@ -14,7 +14,7 @@ use lockgate_error::Score;
 
 /// The rank of an alternative. Parts of a line come after all line-based levels; at one level, the alternative that
 /// keeps more lines comes first.
-type ReadingRank = (bool, Option<Strictness>, Reverse<usize>);
+type AlternativeRank = (bool, Option<Strictness>, Reverse<usize>);
 
 impl Matcher<'_> {
     /// Returns the match of the strictest alternatives if they have the same result.
@@ -24,34 +24,35 @@ impl Matcher<'_> {
 
     /// Returns the strictest alternative that has a match at a line-based level.
     pub(super) fn best_alternative(&mut self) -> Option<AlternativeEdit> {
-        let mut best = self.best_alternatives().into_iter().map(|(reading, _)| reading);
+        let mut best = self.best_alternatives().into_iter().map(|(alternative, _)| alternative);
         best.next().filter(|first| best.all(|other| other.replace == first.replace))
     }
 
     /// Returns the alternatives of the best rank, each with its result.
     fn best_alternatives(&mut self) -> Vec<(AlternativeEdit, Located)> {
-        let mut first: Option<ReadingRank> = None;
+        let mut first: Option<AlternativeRank> = None;
         let mut best = Vec::new();
-        for reading in self.alternatives().iter() {
-            let Some((strictness, located)) = self.try_alternative(reading) else { continue };
-            let rank = (strictness.is_none(), strictness, Reverse(reading.common_line_count()));
+        for alternative in self.alternatives().iter() {
+            let Some((strictness, located)) = self.try_alternative(alternative) else { continue };
+            let rank = (strictness.is_none(), strictness, Reverse(alternative.common_line_count()));
             if first.is_none_or(|first| rank < first) {
                 best.clear();
                 first = Some(rank);
             }
             if first == Some(rank) {
-                best.push((reading.clone(), located));
+                best.push((alternative.clone(), located));
             }
         }
         best
     }
 
-    fn try_alternative(&mut self, reading: &AlternativeEdit) -> Option<(Option<Strictness>, Located)> {
-        let block = Block::new(&reading.search, &reading.replace);
+    fn try_alternative(&mut self, alternative: &AlternativeEdit) -> Option<(Option<Strictness>, Located)> {
+        let block = Block::new(&alternative.search, &alternative.replace);
         let found = match self.sites(&block.search) {
-            LevelSearch::NotFound if reading.line.is_some() => return None,
+            LevelSearch::NotFound if alternative.line.is_some() => return None,
             LevelSearch::NotFound => {
-                let piece = self.find_fragment(&reading.search, &reading.replace, MatchLevel::Wrapping)?;
+                let piece =
+                    self.find_fragment(&alternative.search, &alternative.replace, MatchLevel::Wrapping)?;
                 return Some((None, piece));
             }
             LevelSearch::TooMany(at) => {
@@ -59,7 +60,7 @@ impl Matcher<'_> {
             }
             LevelSearch::Found(places) => places,
         };
-        let at: Vec<usize> = match reading.line {
+        let at: Vec<usize> = match alternative.line {
             Some(line) => found.at.into_iter().filter(|at| self.folded_lines().number(*at) == line).collect(),
             None => found.at,
         };
@@ -74,9 +75,9 @@ impl Matcher<'_> {
     /// Returns the match of an elided block, also in the alternatives of the edit, which must all have the same
     /// result.
     pub(super) fn elided(&mut self) -> Option<Located> {
-        let (search_text, readings) = (self.search_text, self.alternatives());
+        let (search_text, alternatives) = (self.search_text, self.alternatives());
         self.elided_in(search_text).or_else(|| {
-            let quotes = readings.iter().map(|AlternativeEdit { search, replace, .. }| SearchText {
+            let quotes = alternatives.iter().map(|AlternativeEdit { search, replace, .. }| SearchText {
                 search,
                 replace,
                 ..search_text

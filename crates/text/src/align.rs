@@ -47,7 +47,14 @@ impl AlignBudget {
         AlignBudget { left: ALL_STEPS, most_lines: MAX_LINES }
     }
 
-    fn take(&mut self, steps: usize) -> bool {
+    /// Returns a budget of so many steps.
+    #[cfg(test)]
+    pub(super) fn with_steps(left: usize) -> AlignBudget {
+        AlignBudget { left, most_lines: MAX_LINES }
+    }
+
+    /// Takes steps. Takes nothing and returns false if not enough are left.
+    pub(super) fn take(&mut self, steps: usize) -> bool {
         let enough = steps <= self.left;
         if enough {
             self.left -= steps;
@@ -262,10 +269,6 @@ impl DiffHook for Equal<'_> {
 mod tests {
     use super::*;
 
-    fn only(remaining: usize) -> AlignBudget {
-        AlignBudget { left: remaining, most_lines: MAX_LINES }
-    }
-
     fn pieces(old: &[&str], new: &[&str], mut steps: AlignBudget) -> Vec<(Range<usize>, Range<usize>)> {
         let all = DifferingLines { old: 0..old.len(), new: 0..new.len() };
         let found = differing(&all, |i| old[i], |j| new[j], &mut steps);
@@ -303,7 +306,7 @@ mod tests {
     #[test]
     fn without_steps_everything_between_the_common_ends_differs() {
         let (old, new) = (["a", "x", "b", "y", "c"], ["a", "1", "b", "2", "c"]);
-        assert_eq!(pieces(&old, &new, only(0)), [(1..4, 1..4)]);
+        assert_eq!(pieces(&old, &new, AlignBudget::with_steps(0)), [(1..4, 1..4)]);
         assert_eq!(pieces(&old, &new, AlignBudget::of_one_plan()), [(1..2, 1..2), (3..4, 3..4)]);
     }
 
@@ -323,7 +326,7 @@ mod tests {
     fn a_large_block_without_steps_still_keeps_its_unique_lines() {
         let old = numbered(0..3_000);
         let new = numbered((0..3_000).map(|n| if n % 100 == 50 { n + 10_000 } else { n }));
-        assert_eq!(check(&old, &new, only(0)), 60);
+        assert_eq!(check(&old, &new, AlignBudget::with_steps(0)), 60);
     }
 
     #[test]
@@ -340,7 +343,7 @@ mod tests {
         for kinds in [1, 2, 7, 30_000] {
             let old = numbered(shuffled(30_000, kinds));
             let new = numbered(shuffled(30_001, kinds));
-            check(&old, &new, only(1 << 20));
+            check(&old, &new, AlignBudget::with_steps(1 << 20));
         }
     }
 }

@@ -111,7 +111,7 @@ impl Buffer {
 
     /// Returns the text with other bytes, decoded as this one.
     ///
-    /// Errors: `FILE_TOO_LARGE`, and `INTERNAL` for bytes that do not decode.
+    /// Errors: `TOO_LARGE`, and `INTERNAL` for bytes that do not decode.
     pub(super) fn with_bytes(&self, bytes: Vec<u8>) -> Result<Buffer, Error> {
         fits(bytes.len())?;
         let broken = |_| Error::new(Code::Internal, format!("a plan broke the file's {}", self.encoding()));

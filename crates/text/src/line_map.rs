@@ -73,6 +73,42 @@ impl LineMap {
         shifts
     }
 
+    /// Returns the map of this edit and the next one of the same text together.
+    #[must_use]
+    pub fn then(&self, next: &LineMap) -> LineMap {
+        let (mut pieces, mut shift) =
+            (Vec::with_capacity(self.pieces.len() + next.pieces.len()), Shift::default());
+        let (mut ours, mut theirs) = (self.pieces.iter().peekable(), next.pieces.iter().peekable());
+        // Both have pieces of the text in between. Those that overlap or touch become one.
+        while let Some(start) = ours
+            .peek()
+            .map(|piece| piece.new.start)
+            .into_iter()
+            .chain(theirs.peek().map(|piece| piece.old.start))
+            .min()
+        {
+            let (before, mut end) = (shift, start);
+            loop {
+                if let Some(piece) = ours.next_if(|piece| piece.new.start <= end) {
+                    end = end.max(piece.new.end);
+                    shift.old = piece.old.end.cast_signed() - piece.new.end.cast_signed();
+                } else if let Some(piece) = theirs.next_if(|piece| piece.old.start <= end) {
+                    end = end.max(piece.old.end);
+                    shift.new = piece.new.end.cast_signed() - piece.old.end.cast_signed();
+                } else {
+                    break;
+                }
+            }
+            let moved = |line: usize, by: isize| line.saturating_add_signed(by);
+            let old = moved(start, before.old)..moved(end, shift.old);
+            let new = moved(start, before.new)..moved(end, shift.new);
+            if !old.is_empty() || !new.is_empty() {
+                pieces.push(DifferingLines { old, new });
+            }
+        }
+        LineMap { blocks: pieces.clone(), pieces, old_count: self.old_count }
+    }
+
     /// Returns the number of added lines and the number of removed lines.
     pub fn counts(&self) -> (usize, usize) {
         let count = |lines: fn(&DifferingLines) -> usize| self.pieces.iter().map(lines).sum();
@@ -88,6 +124,13 @@ impl LineMap {
     pub(super) fn pieces(&self) -> &[DifferingLines] {
         &self.pieces
     }
+}
+
+/// The distances of a line between two edits to its line before the first and to that after the second.
+#[derive(Debug, Clone, Copy, Default)]
+struct Shift {
+    old: isize,
+    new: isize,
 }
 
 impl Plan {
@@ -106,11 +149,11 @@ impl Plan {
 pub(super) fn touched(plan: &Plan, before: &Buffer, after: &Buffer) -> Vec<DifferingLines> {
     let (old_count, new_count) = (before.lines().count(), after.lines().count());
     let mut blocks: Vec<DifferingLines> = Vec::with_capacity(plan.splices().len());
-    for stretch in group_splices(plan, before, after) {
-        let behind = usize::from(stretch.is_open());
+    for group in group_splices(plan, before, after) {
+        let behind = usize::from(group.is_open());
         let block = DifferingLines {
-            old: stretch.old.lines(behind, old_count),
-            new: stretch.new.lines(behind, new_count),
+            old: group.old.lines(behind, old_count),
+            new: group.new.lines(behind, new_count),
         };
         match blocks.last_mut() {
             Some(last) if block.old.start < last.old.end || block.new.start < last.new.end => {
@@ -164,19 +207,19 @@ impl LineSpan {
 }
 
 fn group_splices(plan: &Plan, before: &Buffer, after: &Buffer) -> Vec<SpliceGroup> {
-    let mut stretches: Vec<SpliceGroup> = Vec::with_capacity(plan.splices().len());
+    let mut groups: Vec<SpliceGroup> = Vec::with_capacity(plan.splices().len());
     for (Splice { span, .. }, landing) in plan.splices().iter().zip(plan.new_spans()) {
         let (old, new) = (LineSpan::new(before, span), LineSpan::new(after, &landing));
-        match stretches.last_mut() {
+        match groups.last_mut() {
             Some(last) if last.end == span.start && last.is_open() => {
                 last.end = span.end;
                 last.old.extend(old);
                 last.new.extend(new);
             }
-            Some(_) | None => stretches.push(SpliceGroup { end: span.end, old, new }),
+            Some(_) | None => groups.push(SpliceGroup { end: span.end, old, new }),
         }
     }
-    stretches
+    groups
 }
 
 #[cfg(test)]
@@ -246,6 +289,27 @@ mod tests {
         );
         assert_eq!([1, 2, 3, 4, 5].map(|line| map.touched(line)), [true, false, false, true, false]);
         assert_eq!(map.shifts(), [LineShift { from: 1, by: 1 }]);
+    }
+
+    #[test]
+    fn maps_of_two_edits_one_after_the_other_are_joined() {
+        let (_, first) = edited("}\n}\n}\n\n", &[(4..5, "a")]);
+        let (_, second) = edited("}\n}\na\n\n", &[(0..2, "E\n")]);
+        let map = first.then(&second);
+        assert_eq!([1, 2, 3, 4].map(|line| map.new_line_of(line)), [None, Some(2), None, Some(4)]);
+        assert_eq!(map.shifts(), []);
+
+        let (_, first) = edited("a\nb\nc\nd\ne\n", &[(0..0, "1\n2\n"), (4..6, "")]);
+        let (_, second) = edited("1\n2\na\nb\nd\ne\n", &[(2..4, ""), (6..8, "B\nB\n"), (10..10, "x\n")]);
+        let map = first.then(&second);
+        let lines = [1, 2, 3, 4, 5].map(|line| map.new_line_of(line));
+        assert_eq!(lines, [Some(2), None, None, Some(5), Some(7)]);
+        assert_eq!(map.shifts(), [LineShift { from: 1, by: 1 }, LineShift { from: 5, by: 2 }]);
+
+        let (_, first) = edited("a\nb\n", &[(2..2, "x\n")]);
+        let (_, second) = edited("a\nx\nb\n", &[(2..4, "")]);
+        let map = first.then(&second);
+        assert_eq!((map.pieces(), map.new_line_of(2)), ([].as_slice(), Some(2)), "the line came and went");
     }
 
     #[test]

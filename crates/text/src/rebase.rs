@@ -6,6 +6,7 @@
 //! higher or lower counts as a change of all of those lines, in the plan and in the other version. Lines next to an
 //! insertion are never changed: the insertion may be the plan's own, applied before. A splice at the end of a text is
 //! not moved into the middle. Lines that the plan replaces by themselves must be the same in both versions as well.
+//! A step count bounds the work. Once the steps are used up, a change could have been made anywhere, which is a conflict.
 //!
 //! Invariant: a rebased plan replaces the same bytes as the original plan.
 
@@ -45,29 +46,35 @@ impl Plan {
     ///
     /// Errors: `INTERNAL` for a plan that does not belong to `from`.
     pub fn rebase(&self, from: &Buffer, to: &Buffer) -> Result<Rebased, Error> {
+        self.rebase_within(from, to, &mut AlignBudget::of_one_plan())
+    }
+
+    /// Rebases a plan; `steps` is the budget for how far changes slide.
+    fn rebase_within(&self, from: &Buffer, to: &Buffer, steps: &mut AlignBudget) -> Result<Rebased, Error> {
         if from.version() == to.version() {
             return Ok(Rebased::Plan(self.clone()));
         }
         let texts = [from.text(), to.text()];
         let starts = [lines::starts(&texts[0]), lines::starts(&texts[1])];
-        let sides =
+        let versions =
             TextVersions { old: Lines::new(&texts[0], &starts[0]), new: Lines::new(&texts[1], &starts[1]) };
-        let changes = if from.has_same_encoding(to) { sides.changes() } else { vec![sides.all_lines()] };
-        let runs = sides.runs(changes);
+        let changes =
+            if from.has_same_encoding(to) { versions.changes() } else { vec![versions.all_lines()] };
+        let runs = CommonRuns(versions.runs(changes, steps));
         let after = from.apply(self)?;
         let spans: Vec<_> =
             self.splices().iter().map(|splice| splice.span.clone()).zip(self.new_spans()).collect();
-        let course = PlanEffect { from, after: &after, spans: &spans };
+        let mut effect = PlanEffect::new(from, &after, &spans);
         for span in self.unchanged() {
             let touched = TouchedLines::from_unchanged(from, span);
-            if !runs.iter().any(|run| run.contains(&touched)) {
+            if runs.containing(&touched).is_none() {
                 return Ok(Rebased::Conflict(touched.conflict(&runs)));
             }
         }
         let mut splices = Vec::with_capacity(self.splices().len());
         for (splice, span) in self.splices().iter().zip(&spans) {
-            let touched = TouchedLines::from_splice(&course, span);
-            match runs.iter().find(|run| run.contains(&touched)).and_then(|run| run.shift(splice, from, to)) {
+            let touched = TouchedLines::from_splice(&mut effect, span, steps);
+            match runs.containing(&touched).and_then(|run| run.shift(splice, from, to)) {
                 Some(shifted) => splices.push(shifted),
                 None => return Ok(Rebased::Conflict(touched.conflict(&runs))),
             }
@@ -82,17 +89,24 @@ struct PlanEffect<'a> {
     after: &'a Buffer,
     /// The bytes of each splice before and after, in order.
     spans: &'a [(Range<usize>, Range<usize>)],
+    from_slides: Slides<'a>,
+    after_slides: Slides<'a>,
 }
 
-impl PlanEffect<'_> {
+impl<'a> PlanEffect<'a> {
+    fn new(from: &'a Buffer, after: &'a Buffer, spans: &'a [(Range<usize>, Range<usize>)]) -> PlanEffect<'a> {
+        let [from_slides, after_slides] = [from, after].map(|buffer| Slides::new(buffer.lines()));
+        PlanEffect { from, after, spans, from_slides, after_slides }
+    }
+
     /// Returns the lines of the old version between which new lines, inserted before line `at`, could equally have
     /// been inserted.
     ///
     /// The new version decides how far they slide, because it has the plan's other new lines too.
-    fn insertable_range(&self, at: usize, new: &Range<usize>) -> Range<usize> {
+    fn insertable_range(&mut self, at: usize, new: &Range<usize>, steps: &mut AlignBudget) -> Range<usize> {
         let (lines, before) = (self.after.lines(), self.from.lines());
         let [first, end] = [new.start, new.end].map(|byte| lines.line_at(self.after.offset(byte)) - 1);
-        let (up, down) = slides(&lines, &(first..end));
+        let (up, down) = self.after_slides.reach(&(first..end), steps);
         let start_of = |line: usize| self.after.byte(lines.span(line + 1).start);
         let [high, low] = [(first - up, Side::Before), (end + down, Side::After)]
             .map(|(line, side)| self.from.offset(self.origin(start_of(line), side)));
@@ -103,11 +117,12 @@ impl PlanEffect<'_> {
 
     /// Maps a byte of the new version to the old one; for a new byte, the end of the replaced range on that side.
     fn origin(&self, byte: usize, side: Side) -> usize {
-        let reaches = |(_, new): &&(Range<usize>, Range<usize>)| match side {
+        let reaches = |(_, new): &(Range<usize>, Range<usize>)| match side {
             Side::Before => new.start <= byte,
             Side::After => new.start < byte,
         };
-        match (self.spans.iter().take_while(reaches).last(), side) {
+        let count = self.spans.partition_point(reaches);
+        match (count.checked_sub(1).and_then(|last| self.spans.get(last)), side) {
             (None, _) => byte,
             (Some((old, new)), Side::Before) if byte < new.end => old.start,
             (Some((old, new)), Side::After) if byte < new.end => old.end,
@@ -138,8 +153,12 @@ impl TouchedLines {
         TouchedLines { lines: first - 1..last, inserts: false, ends: false }
     }
 
-    fn from_splice(course: &PlanEffect<'_>, (old, new): &(Range<usize>, Range<usize>)) -> TouchedLines {
-        let PlanEffect { from, after, .. } = course;
+    fn from_splice(
+        effect: &mut PlanEffect<'_>,
+        (old, new): &(Range<usize>, Range<usize>),
+        steps: &mut AlignBudget,
+    ) -> TouchedLines {
+        let (from, after) = (effect.from, effect.after);
         let [start, end] =
             [old.start, old.end.saturating_sub(1).max(old.start)].map(|byte| from.offset(byte));
         let lines = from.lines();
@@ -150,9 +169,9 @@ impl TouchedLines {
         let touched = if inserts { first..first } else { first..lines.line_at(end).max(first + 1) };
         let ends_text = is_last && !new.is_empty() && is_open;
         let reached = match (inserts, new.is_empty()) {
-            (true, _) => course.insertable_range(first, new),
+            (true, _) => effect.insertable_range(first, new, steps),
             (false, true) => {
-                let (up, down) = slides(&lines, &touched);
+                let (up, down) = effect.from_slides.reach(&touched, steps);
                 touched.start - up..touched.end + down
             }
             (false, false) => touched,
@@ -161,7 +180,7 @@ impl TouchedLines {
     }
 
     /// Returns the conflict with the change that is nearest to these lines.
-    fn conflict(&self, runs: &[CommonLines]) -> RebaseConflict {
+    fn conflict(&self, CommonRuns(runs): &CommonRuns) -> RebaseConflict {
         let changes = runs.iter().zip(runs.iter().skip(1)).map(|(one, other)| DifferingLines {
             old: one.old.end..other.old.start,
             new: one.new.end..other.new.start,
@@ -216,15 +235,20 @@ impl TextVersions<'_> {
     }
 
     /// Returns the runs between the changes, one more than there are changes; any may be empty.
-    fn runs(&self, changes: Vec<DifferingLines>) -> Vec<CommonLines> {
+    fn runs(&self, changes: Vec<DifferingLines>, steps: &mut AlignBudget) -> Vec<CommonLines> {
         let all = self.all_lines();
         let start = std::iter::once(DifferingLines { old: 0..0, new: 0..0 });
         let end = DifferingLines { old: all.old.end..all.old.end, new: all.new.end..all.new.end };
-        let borders: Vec<DifferingLines> = start.chain(changes).chain([end]).collect();
+        let mut slides = [self.old, self.new].map(Slides::new);
+        let borders: Vec<RunBorder> = start
+            .chain(changes)
+            .chain([end])
+            .map(|piece| RunBorder::new(piece, &mut slides, steps))
+            .collect();
         let once = self.lines_found_once();
         let between = borders.iter().zip(borders.iter().skip(1)).enumerate();
         let last = borders.len().saturating_sub(2);
-        let run = |(at, (before, behind)): (usize, (&DifferingLines, &DifferingLines))| {
+        let run = |(at, (before, behind)): (usize, (&RunBorder, &RunBorder))| {
             self.run(before, behind, RunEdges { start: at == 0, end: at == last }, &once)
         };
         between.map(run).collect()
@@ -232,34 +256,21 @@ impl TextVersions<'_> {
 
     fn run(
         &self,
-        before: &DifferingLines,
-        behind: &DifferingLines,
+        before: &RunBorder,
+        behind: &RunBorder,
         text_ends: RunEdges,
         once: &LineCounts<'_>,
     ) -> CommonLines {
-        let old = before.old.end..behind.old.start;
-        let new = before.new.end..behind.new.start;
+        let old = before.lines.old.end..behind.lines.old.start;
+        let new = before.lines.new.end..behind.lines.new.start;
         let is_proved = text_ends.start
             || text_ends.end
             || old.clone().any(|line| once.has(self.old.with_line_end(line + 1)));
-        let start = (old.start + self.reach(before).1).min(old.end);
-        let proved = if is_proved {
-            start..old.end.saturating_sub(self.reach(behind).0).max(start)
-        } else {
-            start..start
-        };
-        let is_insertion = |piece: &DifferingLines| piece.old.is_empty() && !piece.new.is_empty();
-        let inserted = RunEdges { start: is_insertion(before), end: is_insertion(behind) };
+        let start = (old.start + before.down).min(old.end);
+        let proved =
+            if is_proved { start..old.end.saturating_sub(behind.up).max(start) } else { start..start };
+        let inserted = RunEdges { start: before.is_insertion(), end: behind.is_insertion() };
         CommonLines { old, new, proved, text_ends, inserted }
-    }
-
-    /// Returns the number of lines before and behind a change that count as changed with it.
-    fn reach(&self, piece: &DifferingLines) -> (usize, usize) {
-        match (piece.old.is_empty(), piece.new.is_empty()) {
-            (true, false) => slides(&self.new, &piece.new),
-            (false, true) => slides(&self.old, &piece.old),
-            (true, true) | (false, false) => (0, 0),
-        }
     }
 
     fn lines_found_once(&self) -> LineCounts<'_> {
@@ -274,16 +285,68 @@ impl TextVersions<'_> {
     }
 }
 
-/// Returns the number of lines by which the block could move up, and down, with the same result.
-fn slides(lines: &Lines<'_>, block: &Range<usize>) -> (usize, usize) {
-    if block.is_empty() {
-        return (0, 0);
+/// A change between the versions, and the number of lines before and behind it that count as changed with it.
+struct RunBorder {
+    lines: DifferingLines,
+    up: usize,
+    down: usize,
+}
+
+impl RunBorder {
+    fn new(lines: DifferingLines, [old, new]: &mut [Slides<'_>; 2], steps: &mut AlignBudget) -> RunBorder {
+        let (up, down) = match (lines.old.is_empty(), lines.new.is_empty()) {
+            (true, false) => new.reach(&lines.new, steps),
+            (false, true) => old.reach(&lines.old, steps),
+            (true, true) | (false, false) => (0, 0),
+        };
+        RunBorder { lines, up, down }
     }
-    let is_up = |k: &usize| lines.with_line_end(block.start - k) == lines.with_line_end(block.end - k);
-    let is_down =
-        |k: &usize| lines.with_line_end(block.start + k + 1) == lines.with_line_end(block.end + k + 1);
-    let below = lines.count().saturating_sub(block.end);
-    ((0..block.start).take_while(is_up).count(), (0..below).take_while(is_down).count())
+
+    fn is_insertion(&self) -> bool {
+        self.lines.old.is_empty() && !self.lines.new.is_empty()
+    }
+}
+
+/// Finds out how far blocks of lines could move with the same result.
+///
+/// A block of `n` lines slides over lines that equal the ones `n` lines further. Many blocks of one plan slide over the
+/// same lines, so these are compared once.
+struct Slides<'a> {
+    lines: Lines<'a>,
+    /// By the length of the block: the last range of lines that equal the ones so much further.
+    repeated: HashMap<usize, Range<usize>>,
+}
+
+impl<'a> Slides<'a> {
+    fn new(lines: Lines<'a>) -> Slides<'a> {
+        Slides { lines, repeated: HashMap::new() }
+    }
+
+    /// Returns the number of lines by which the block could move up, and down; without steps, all lines above and below.
+    fn reach(&mut self, block: &Range<usize>, steps: &mut AlignBudget) -> (usize, usize) {
+        let length = block.len();
+        if length == 0 {
+            return (0, 0);
+        }
+        if let Some(known) = self.repeated.get(&length)
+            && known.start <= block.start
+            && block.start <= known.end
+        {
+            return (block.start - known.start, known.end - block.start);
+        }
+        let lines = self.lines;
+        let below = lines.count().saturating_sub(block.end);
+        let mut repeats = |line: &usize| {
+            steps.take(1) && lines.with_line_end(line + 1) == lines.with_line_end(line + 1 + length)
+        };
+        let up = (0..block.start).rev().take_while(&mut repeats).count();
+        let down = (block.start..block.start + below).take_while(repeats).count();
+        if !steps.take(1) {
+            return (block.start, below);
+        }
+        self.repeated.insert(length, block.start - up..block.start + down);
+        (up, down)
+    }
 }
 
 /// The number of occurrences of each line in either version.
@@ -292,6 +355,19 @@ struct LineCounts<'a>(HashMap<&'a str, (u32, u32)>);
 impl LineCounts<'_> {
     fn has(&self, line: &str) -> bool {
         self.0.get(line) == Some(&(1, 1))
+    }
+}
+
+/// The runs of two versions, in order.
+struct CommonRuns(Vec<CommonLines>);
+
+impl CommonRuns {
+    /// Returns the run that contains these lines in its proved part.
+    fn containing(&self, touched: &TouchedLines) -> Option<&CommonLines> {
+        let CommonRuns(runs) = self;
+        let first = runs.partition_point(|run| run.old.end < touched.lines.start);
+        let mut near = runs.iter().skip(first).take_while(|run| run.old.start <= touched.lines.start);
+        near.find(|run| run.contains(touched))
     }
 }
 
@@ -484,6 +560,43 @@ mod tests {
         }
     }
 
+    #[test]
+    fn deleted_and_inserted_lines_of_one_run_are_compared_once() {
+        let rebase = |count: usize, every: usize, new: &str, steps: usize| {
+            let text = |head: &str| read(&format!("{head}\nsep\n{}foot\n", "a\n".repeat(count)));
+            let (from, to) = (text("head"), text("heat"));
+            let (start, is_deletion) = ("head\nsep\n".len(), new.is_empty());
+            let change = |line: usize| {
+                let at = start + 2 * line;
+                Change { span: if is_deletion { at..at + 2 } else { at..at }, text: new.to_owned() }
+            };
+            let plan = from.plan((0..count).step_by(every).map(change).collect()).unwrap();
+            match plan.rebase_within(&from, &to, &mut AlignBudget::with_steps(steps)).unwrap() {
+                Rebased::Plan(plan) => Some(to.apply(&plan).unwrap().view().to_owned()),
+                Rebased::Conflict(_) => None,
+            }
+        };
+        for (count, every, new, left) in
+            [(4_000, 1, "", 0), (4_000, 2, "", 2_000), (8_000, 2, "", 4_000), (4_000, 2, "a\n", 6_000)]
+        {
+            let expected = format!("heat\nsep\n{}foot\n", "a\n".repeat(left));
+            assert_eq!(
+                rebase(count, every, new, 4 * count).as_ref(),
+                Some(&expected),
+                "{count} {every} {new:?}"
+            );
+            assert_eq!(rebase(count, every, new, count / 2), None, "too few steps: {count} {every} {new:?}");
+        }
+    }
+
+    /// The same as [`Slides::reach`], without what it remembers.
+    fn reach(lines: &Lines<'_>, block: &Range<usize>) -> (usize, usize) {
+        let is_same = |one: usize, other: usize| lines.with_line_end(one) == lines.with_line_end(other);
+        let below = lines.count() - block.end;
+        let up = (0..block.start).take_while(|k| is_same(block.start - k, block.end - k)).count();
+        (up, (0..below).take_while(|k| is_same(block.start + k + 1, block.end + k + 1)).count())
+    }
+
     fn block() -> impl Strategy<Value = Vec<String>> {
         proptest::collection::vec("[abc}]?", 0..9)
     }
@@ -493,6 +606,21 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_remembered_slide_is_the_compared_one(
+            text in "([ab]\n){1,24}[ab]?", blocks in proptest::collection::vec((0..24_usize, 1..5_usize), 1..20),
+        ) {
+            let buffer = read(&text);
+            let lines = buffer.lines();
+            let (mut slides, mut steps) = (Slides::new(lines), AlignBudget::of_one_plan());
+            for (start, length) in blocks {
+                let block = start.min(lines.count() - 1)..(start + length).min(lines.count());
+                if !block.is_empty() {
+                    prop_assert_eq!(slides.reach(&block, &mut steps), reach(&lines, &block));
+                }
+            }
+        }
+
         /// Two edits that can both be rebased give the same result in either order.
         #[test]
         fn the_order_of_two_edits_does_not_matter(

@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::lexer::{self, TokenKind};
 use super::rules::LexicalRules;
 use super::tokens::Tokens;
+use crate::budget::MatchBudget;
 use crate::indent::IndentMap;
-use crate::quotes;
-use crate::steps::MatchBudget;
+use crate::quotes::{PlainString, Quotes};
 use lockgate_text::{CodeTree, ParentNode, Syntax};
 
 /// The size of a file in bytes up to which its tokens are compared.
@@ -232,7 +232,7 @@ impl<'t> SourceCode<'t> {
         let is_text = || quote.token(row).is_some_and(|token| token.kind == TokenKind::Text);
         quoted == actual
             || is_text()
-                && quotes::Quotes::for_language(Some(self.language)) == quotes::Quotes::Interchangeable
+                && Quotes::for_language(Some(self.language)) == Quotes::Interchangeable
                 && has_other_quotes(quoted, actual)
     }
 
@@ -335,12 +335,11 @@ impl<'t> SourceCode<'t> {
     }
 }
 
-/// Returns true if two strings differ only in their plain quotes, of which they have none inside.
+/// Returns true if two strings differ only in their quotes, of which they have none inside.
 fn has_other_quotes(one: &str, other: &str) -> bool {
-    let inner = |text: &str| {
-        text.get(1..text.len().saturating_sub(1)).is_some_and(|inner| !inner.contains(['"', '\'', '\\']))
-    };
-    one.len() > 2 && inner(one) && inner(other) && quotes::unified(one) == quotes::unified(other)
+    PlainString::new(one)
+        .zip(PlainString::new(other))
+        .is_some_and(|(one, other)| one.has_other_quotes(&other))
 }
 
 /// The brackets of a file.

@@ -1,11 +1,13 @@
 //! Applies the difference between quote and replacement to the tokens of a match.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
 use super::code::{CodeMatch, SourceCode};
 use super::tokens::Tokens;
-use crate::indent::IndentMap;
+use crate::indent::{IndentMap, unit_of};
+use crate::quotes::PlainString;
 use lockgate_text::{Change, differing_lines};
 
 /// Returns the changes of an edit; `None` if the replacement would not be in the place of the match token for token.
@@ -15,7 +17,7 @@ pub(super) fn rebase(
     quote: &Tokens<'_>,
     replacement: &Tokens<'_>,
 ) -> Option<Vec<Change>> {
-    let rebase = LayoutRebase { code, one, quote, replacement };
+    let rebase = LayoutRebase { code, one, quote, replacement, quotes: other_quotes(code, one, quote) };
     let changes = if replacement.len() == 0 { vec![rebase.removal()] } else { rebase.changes()? };
     rebase.is_proved(&changes).then_some(changes)
 }
@@ -125,6 +127,24 @@ struct LayoutRebase<'a> {
     one: &'a CodeMatch,
     quote: &'a Tokens<'a>,
     replacement: &'a Tokens<'a>,
+    quotes: Option<OtherQuotes>,
+}
+
+/// The quotes of strings in a quote, and the other ones that the file has for all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct OtherQuotes {
+    quoted: char,
+    actual: char,
+}
+
+/// Returns the quotes of the file if each matched string without quotes inside has the other ones.
+fn other_quotes(code: &SourceCode<'_>, one: &CodeMatch, quote: &Tokens<'_>) -> Option<OtherQuotes> {
+    let mut pairs = one.tokens.iter().enumerate().filter_map(|(row, at)| {
+        let quoted = PlainString::new(quote.text(row))?.quote;
+        Some(OtherQuotes { quoted, actual: PlainString::new(code.file.text((*at)?))?.quote })
+    });
+    let first = pairs.next().filter(|first| first.quoted != first.actual)?;
+    pairs.all(|other| other == first).then_some(first)
 }
 
 impl LayoutRebase<'_> {
@@ -432,10 +452,22 @@ impl LayoutRebase<'_> {
                     ")" | "]" | "}" | ">" => depth = depth.saturating_sub(1),
                     _ => {}
                 }
-                text.push_str(token);
+                text.push_str(&self.with_quotes_of_file(token));
             }
         }
         Some(text)
+    }
+
+    /// Returns an added string with the quotes of the file's strings; every other token stays.
+    fn with_quotes_of_file<'t>(&self, token: &'t str) -> Cow<'t, str> {
+        match self.quotes.zip(PlainString::new(token)) {
+            Some((OtherQuotes { quoted, actual }, PlainString { prefix, quote, inside }))
+                if quote == quoted && !inside.contains('\\') =>
+            {
+                format!("{prefix}{actual}{inside}{actual}").into()
+            }
+            Some(_) | None => token.into(),
+        }
     }
 
     /// Returns a text of the replacement with the indentation of the file; `None` if no rule maps it.
@@ -477,7 +509,7 @@ impl LayoutRebase<'_> {
         }
         let indents: Vec<&str> =
             (0..self.replacement.len()).filter_map(|index| self.replacement.indent(index)).collect();
-        IndentMap::explaining(&pairs, &indents)
+        IndentMap::explaining_in(&pairs, &indents, || unit_of(self.code.file.text.lines()))
     }
 
     /// Parses the result, and returns true if it has the replacement in the place of the match.

@@ -5,8 +5,8 @@
 use std::ops::Range;
 
 use super::alphabet::CharNumber;
+use super::budget::{NearestBudget, OutOfSteps};
 use super::rows::{BitBlock, Carry, ROWS, SymbolRows};
-use super::steps::{NearestBudget, OutOfSteps};
 use super::symbol_text::SymbolText;
 
 /// The number of columns between two checks that an alignment can still succeed.

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 mod align;
 mod alphabet;
+mod budget;
 mod grams;
 #[cfg(test)]
 mod hostile;
@@ -18,18 +19,17 @@ mod rows;
 mod search;
 mod span_cache;
 mod starts;
-mod steps;
 mod sweep;
 mod symbol_text;
 #[cfg(test)]
 mod tests;
 
 use alphabet::{Alphabet, CharNumber};
+pub use budget::NearestBudget;
 use grams::Fours;
 use needle::{NearestSearch, Tuning};
 use rows::SymbolRows;
 use search::Candidate;
-pub use steps::NearestBudget;
 use symbol_text::SymbolText;
 
 /// The minimum number of non-blank bytes in a needle; a shorter one is too ambiguous.

@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use super::align::{Effort, align};
 use super::alphabet::CharNumber;
+use super::budget::{NearestBudget, OutOfSteps};
 use super::needle::{NearestSearch, area_end};
 use super::span_cache::{CachedSpan, SpanCache};
 use super::starts::{StartLine, Starts};
-use super::steps::{NearestBudget, OutOfSteps};
 
 /// The width of the first alignment at a start.
 const NARROW: usize = 128;

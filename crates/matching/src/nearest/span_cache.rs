@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::align::Height;
 use super::alphabet::CharNumber;
-use super::steps::{NearestBudget, OutOfSteps};
+use super::budget::{NearestBudget, OutOfSteps};
 use super::symbol_text::SymbolText;
 
 /// The number of lines and of symbols in a span's hash key.

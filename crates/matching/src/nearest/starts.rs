@@ -5,9 +5,9 @@
 use std::ops::Range;
 
 use super::alphabet::CharNumber;
+use super::budget::{NearestBudget, OutOfSteps};
 use super::grams::Twos;
 use super::needle::{NearestSearch, area_end};
-use super::steps::{NearestBudget, OutOfSteps};
 use super::sweep::Sweep;
 
 /// A candidate start line; the smallest bound comes first.

@@ -4,8 +4,8 @@
 //! whole lines or not. This bound is rarely below the distance of the best block.
 
 use super::alphabet::CharNumber;
+use super::budget::{NearestBudget, OutOfSteps};
 use super::rows::{BitBlock, Carry, ROWS, SymbolRows};
-use super::steps::{NearestBudget, OutOfSteps};
 
 /// The column of the reversed needle, down to the last row that can be within the limit.
 pub(super) struct Sweep<'a> {

@@ -7,8 +7,8 @@ use std::ops::Range;
 use memchr::memchr_iter;
 
 use super::alphabet::{Alphabet, CharNumber};
+use super::budget::NearestBudget;
 use super::grams::Fours;
-use super::steps::NearestBudget;
 
 /// The number of lines between two stored positions.
 const STRIDE: usize = 64;

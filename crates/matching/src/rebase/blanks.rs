@@ -1,5 +1,6 @@
 //! Distributes the blank lines between the lines of a block.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// The blank lines of one gap: the file's lines that stay, and the number of new ones behind them.
@@ -12,23 +13,32 @@ pub(super) struct Blanks {
 /// Distributes the gaps between two unchanged lines. `wanted` are the gaps of the replacement, `quoted` those of the
 /// search, `actual` the file's lines in each of these.
 ///
-/// A gap that the edit does not change keeps the file's lines, the last gap first. The other gaps are those of the
-/// replacement.
+/// A gap that the edit does not change keeps the file's lines, the last gap first. The same holds for a gap with the
+/// file's blank lines that the search lacks. The other gaps are those of the replacement.
 pub(super) fn distribute(wanted: &[usize], quoted: &[usize], actual: &[Range<usize>]) -> Vec<Blanks> {
     if let ([wanted], [quoted], [actual]) = (wanted, quoted, actual) {
         return vec![if wanted == quoted { own(actual) } else { resized(actual, *wanted) }];
     }
     let mut shared: Vec<Blanks> = wanted.iter().map(|&added| Blanks { existing: 0..0, added }).collect();
+    let all_wanted: HashSet<usize> = wanted.iter().copied().collect();
+    let mut alike: HashMap<usize, Vec<(usize, &Range<usize>)>> = HashMap::new();
+    for (index, (&gap, actual)) in quoted.iter().zip(actual).enumerate() {
+        let has_more = wanted.len() > 1 && actual.len() > gap && all_wanted.contains(&actual.len());
+        alike.entry(if has_more { actual.len() } else { gap }).or_default().push((index, actual));
+    }
+    if let ([gap], [blanks]) = (wanted, shared.as_mut_slice()) {
+        let largest = alike.get(gap).and_then(|alike| alike.iter().max_by_key(|(_, actual)| actual.len()));
+        if let Some((_, actual)) = largest {
+            *blanks = own(actual);
+        }
+        return shared;
+    }
     let mut remaining = quoted.len();
     for (gap, blanks) in wanted.iter().zip(&mut shared).rev() {
-        let alike =
-            quoted.iter().zip(actual).enumerate().take(remaining).filter(|(_, (quoted, _))| *quoted == gap);
-        let chosen = if wanted.len() == 1 {
-            alike.max_by_key(|(index, (_, actual))| (actual.len(), *index))
-        } else {
-            alike.max_by_key(|(index, _)| *index)
-        };
-        if let Some((index, (_, actual))) = chosen {
+        let Some(alike) = alike.get_mut(gap) else { continue };
+        // The gaps behind the chosen one are of no use for those above either.
+        while alike.pop_if(|(index, _)| *index >= remaining).is_some() {}
+        if let Some((index, actual)) = alike.pop() {
             *blanks = own(actual);
             remaining = index;
         }
@@ -73,6 +83,15 @@ mod tests {
     }
 
     #[test]
+    fn a_gap_of_the_replacement_with_the_file_s_blanks_gets_those() {
+        assert_eq!(distribute(&[0, 1], &[0], &[5..6]), [blanks(0..0, 0), blanks(5..6, 0)]);
+        assert_eq!(distribute(&[1, 0], &[0], &[5..6]), [blanks(5..6, 0), blanks(0..0, 0)]);
+        assert_eq!(distribute(&[0, 1], &[0, 0], &[5..5, 6..7]), [blanks(5..5, 0), blanks(6..7, 0)]);
+        assert_eq!(distribute(&[1, 2], &[1], &[5..7]), [blanks(0..0, 1), blanks(5..7, 0)]);
+        assert_eq!(distribute(&[1, 0], &[1], &[5..5]), [blanks(5..5, 0), blanks(0..0, 0)], "fewer");
+    }
+
+    #[test]
     fn where_a_line_is_taken_away_the_larger_gap_stays() {
         assert_eq!(distribute(&[0], &[0, 0], &[5..6, 7..7]), [blanks(5..6, 0)]);
         assert_eq!(distribute(&[0], &[0, 0], &[5..5, 6..6]), [blanks(6..6, 0)]);
@@ -80,8 +99,39 @@ mod tests {
     }
 
     #[test]
+    fn gaps_that_no_other_has_are_distributed_in_linear_time() {
+        let (wanted, quoted): (Vec<usize>, Vec<usize>) = (vec![1; 300_000], vec![0; 300_000]);
+        let actual = vec![5..5; 300_000];
+        assert_eq!(distribute(&wanted, &quoted, &actual), vec![blanks(0..0, 1); 300_000]);
+        assert_eq!(distribute(&quoted, &quoted, &actual), vec![blanks(5..5, 0); 300_000], "the control");
+    }
+
+    #[test]
     fn at_an_end_there_may_be_none() {
         assert_eq!(distribute(&[], &[0], &[5..5]), []);
         assert_eq!(distribute(&[1], &[], &[]), [blanks(0..0, 1)]);
+    }
+
+    proptest::proptest! {
+        /// From the last gap up, each takes the last gap of the search that is equal and above those taken. A gap without
+        /// the blank line of the file equals one with it.
+        #[test]
+        fn equal_gaps_are_paired_from_the_end(
+            wanted in proptest::collection::vec(0..3_usize, 2..7),
+            quoted in proptest::collection::vec(0..3_usize, 0..7),
+        ) {
+            let actual: Vec<Range<usize>> = (0..quoted.len()).map(|index| index..index + 1).collect();
+            let mut expected: Vec<Blanks> = wanted.iter().map(|&added| blanks(0..0, added)).collect();
+            let has_blank = wanted.contains(&1);
+            let gap_of = |quoted: &usize| if has_blank && *quoted == 0 { 1 } else { *quoted };
+            let mut rest = quoted.as_slice();
+            for (gap, expected) in wanted.iter().zip(&mut expected).rev() {
+                if let Some(index) = rest.iter().rposition(|quoted| gap_of(quoted) == *gap) {
+                    *expected = blanks(index..index + 1, 0);
+                    rest = &rest[..index];
+                }
+            }
+            proptest::prop_assert_eq!(distribute(&wanted, &quoted, &actual), expected);
+        }
     }
 }

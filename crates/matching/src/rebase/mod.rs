@@ -15,7 +15,6 @@ mod tokens;
 
 use std::ops::Range;
 
-use crate::rows::NonBlankLines;
 use blanks::{Blanks, distribute};
 use file_base::search_of_file;
 use lockgate_text::{Change, Lines};
@@ -40,7 +39,7 @@ pub(super) fn rebase(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Re
     let renderer = LineRenderer::new(block, site, text, &origins);
     let mut output = Output::new(text, site);
     let (above, below) = edges(block);
-    let spacing = LineSpacing::new(search, site);
+    let spacing = SpacingRules::new(block, site, &origins);
     output.remove_above(above.removed());
     for segment in pairs::segments(&origins, search.len()) {
         check(block, site, &segment, text)?;
@@ -48,15 +47,14 @@ pub(super) fn rebase(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Re
         let base = segment.base_gaps(search.len());
         let quoted: Vec<usize> = base.clone().map(|gap| search.gap(gap)).collect();
         let actual: Vec<Range<usize>> = base.map(|gap| site.between(gap)).collect();
-        let mut shared =
-            distribute(&wanted, &quoted, &actual).into_iter().map(|blanks| spacing.of_file(blanks));
+        let mut shared = distribute(&wanted, &quoted, &actual).into_iter();
         for row in segment.rows() {
             let blanks = if row == replace.len() {
                 below.blanks(&segment, &quoted, &actual)
             } else if row == 0 {
                 above.blanks(&segment, &quoted, &actual)
             } else {
-                shared.next().unwrap_or_default()
+                spacing.of_file(row, shared.next().unwrap_or_default())
             };
             output.blanks(blanks);
             if row < replace.len() {
@@ -73,28 +71,64 @@ pub(super) fn is_made_from_file(block: &Block<'_>, site: &MatchSite, text: Lines
     search_of_file(block, site, text).is_some()
 }
 
-/// The number of blank lines between all lines of the search, and between all of them in the file.
-struct LineSpacing {
-    quoted: usize,
-    actual: usize,
+/// A rule by which the search has more blank lines between its lines than the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineSpacing {
+    /// As many more in each gap.
+    More(usize),
+    /// Each line end is there twice.
+    Doubled,
 }
 
 impl LineSpacing {
-    fn new(search: &NonBlankLines<'_>, site: &MatchSite) -> LineSpacing {
-        let (quoted, actual) = (search.gap(1), site.between(1).len());
-        let is_uniform =
-            (1..search.len()).all(|gap| (search.gap(gap), site.between(gap).len()) == (quoted, actual));
-        if search.len() > 2 && quoted > 0 && is_uniform {
-            LineSpacing { quoted, actual }
-        } else {
-            LineSpacing { quoted: 0, actual: 0 }
+    /// Returns the number of blank lines that the file has for those of the search.
+    fn in_file(self, quoted: usize) -> Option<usize> {
+        match self {
+            LineSpacing::More(more) => quoted.checked_sub(more),
+            LineSpacing::Doubled => (quoted % 2 == 1).then_some(quoted / 2),
         }
     }
+}
 
-    /// Returns the blank lines next to an added line: as many as the file has, if they are as many as quoted.
-    fn of_file(&self, blanks: Blanks) -> Blanks {
-        let added = if blanks.added == self.quoted { self.actual } else { blanks.added };
-        if blanks.existing.is_empty() { Blanks { added, ..blanks } } else { blanks }
+/// The rules of a block by which it has more blank lines than the file.
+struct SpacingRules<'a> {
+    rules: Vec<LineSpacing>,
+    /// Set if the search has only one gap.
+    has_one_gap: bool,
+    origins: &'a [Option<usize>],
+}
+
+impl<'a> SpacingRules<'a> {
+    /// Creates the rules that hold for all gaps of the search; none unless one of them applies to all of the replacement.
+    fn new(block: &Block<'_>, site: &MatchSite, origins: &'a [Option<usize>]) -> SpacingRules<'a> {
+        let Block { search, replace } = block;
+        let mut gaps = (1..search.len()).map(|gap| (search.gap(gap), site.between(gap).len())).peekable();
+        let more =
+            gaps.peek().and_then(|(quoted, actual)| quoted.checked_sub(*actual)).filter(|more| *more > 0);
+        let mut rules: Vec<LineSpacing> = more.map(LineSpacing::More).into_iter().collect();
+        rules.extend(more.map(|_| LineSpacing::Doubled));
+        for (quoted, actual) in gaps {
+            rules.retain(|rule| rule.in_file(quoted) == Some(actual));
+        }
+        let applies =
+            |rule: &LineSpacing| (1..replace.len()).all(|gap| rule.in_file(replace.gap(gap)).is_some());
+        if !rules.iter().any(applies) {
+            rules.clear();
+        }
+        SpacingRules { rules, has_one_gap: search.len() == 2, origins }
+    }
+
+    /// Returns the blank lines before a row of the replacement: as many new ones as the file would have, if all rules have
+    /// the same result. One gap of the search shows nothing about gaps between two added lines.
+    fn of_file(&self, row: usize, blanks: Blanks) -> Blanks {
+        let is_quoted = |row: Option<usize>| row.and_then(|row| self.origins.get(row)?.as_ref()).is_some();
+        let applies = blanks.existing.is_empty()
+            && (!self.has_one_gap || is_quoted(row.checked_sub(1)) || is_quoted(Some(row)));
+        let mut counts = self.rules.iter().map(|rule| rule.in_file(blanks.added));
+        match counts.next().flatten().filter(|_| applies) {
+            Some(added) if counts.all(|other| other == Some(added)) => Blanks { added, ..blanks },
+            Some(_) | None => blanks,
+        }
     }
 }
 

@@ -2,13 +2,14 @@
 //! file's style.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 
 use super::block::{Block, Conflict, MatchSite};
 use super::output::OutputLine;
 use super::pairs::{ALIKE, similarity, weight};
 use super::tokens::{Evidence, merged};
 use crate::fold::fold;
-use crate::indent::{IndentMap, indent_of, trail_of};
+use crate::indent::{IndentMap, indent_of, trail_of, unit_of};
 use crate::quotes::swapped;
 use lockgate_text::Lines;
 
@@ -30,11 +31,15 @@ pub(super) struct LineRenderer<'a> {
     text: Lines<'a>,
     origins: &'a [Option<usize>],
     indentation: Indentation,
+    /// By the trailing blanks of quoted lines: those of the same lines in the file, if all of these agree.
+    trails: HashMap<&'a str, Option<&'a str>>,
     evidence: Evidence<'a>,
     /// The number of characters in all lines of the search.
     search_chars: usize,
     /// The remaining number of character pairs to compare.
     cells: Cell<usize>,
+    /// The first row and the end of the last run of added lines that was looked at.
+    run: Cell<(usize, usize)>,
     /// Set if the file has all lines exactly as they are quoted.
     alike: bool,
 }
@@ -62,7 +67,7 @@ impl<'a> LineRenderer<'a> {
         let indents: Vec<(&str, &str)> =
             all.map(|(quoted, actual)| (indent_of(quoted), indent_of(actual))).collect();
         let new_indents: Vec<&str> = block.replace.lines.iter().map(|line| indent_of(line)).collect();
-        let indentation = indentation(&indents, &new_indents);
+        let indentation = indentation(&indents, &new_indents, || unit_around(site, text));
         let search_chars = block.search.lines.iter().map(|line| weight(line)).sum();
         LineRenderer {
             block,
@@ -70,10 +75,12 @@ impl<'a> LineRenderer<'a> {
             text,
             origins,
             indentation,
+            trails: trails(block, site, text),
             evidence,
             alike,
             search_chars,
             cells: Cell::new(MAX_CELLS),
+            run: Cell::default(),
         }
     }
 
@@ -125,11 +132,7 @@ impl<'a> LineRenderer<'a> {
 
     /// Returns the trailing blanks of an added line: those of the file, if quoted lines show what the file has for them.
     fn trail<'t>(&'t self, wanted: &'t str) -> &'t str {
-        let lines = 0..self.block.search.len();
-        let mut own = lines
-            .filter(|base| trail_of(self.block.search.line(*base)) == wanted && !wanted.is_empty())
-            .map(|base| trail_of(self.text.text(self.site.line(base))));
-        own.next().filter(|first| own.all(|other| other == *first)).unwrap_or(wanted)
+        self.trails.get(wanted).copied().flatten().unwrap_or(wanted)
     }
 
     /// Applies the edit of a quoted line to a line of the file, both without the blanks at their ends.
@@ -177,7 +180,21 @@ impl<'a> LineRenderer<'a> {
         }
     }
 
-    /// Returns the indentation of the nearest unchanged line with the same indentation in the replacement.
+    /// Returns the first row and the end of the run of added lines around a row.
+    fn added_run(&self, row: usize) -> (usize, usize) {
+        let (first, end) = self.run.get();
+        if first <= row && row < end {
+            return (first, end);
+        }
+        let (before, rest) = self.origins.split_at_checked(row).unwrap_or_default();
+        let first = before.iter().rposition(Option::is_some).map_or(0, |above| above + 1);
+        let end = row + rest.iter().position(Option::is_some).unwrap_or(rest.len());
+        self.run.set((first, end));
+        (first, end)
+    }
+
+    /// Returns the indentation of the nearest unchanged line with the same indentation in the replacement, the same one
+    /// for all rows of a run of added lines. If such lines are directly above and below the run, they must agree.
     fn sibling(&self, row: usize, wanted: &str) -> Option<String> {
         let Indentation::Unknown = self.indentation else { return None };
         let unchanged_line = |(other, origin): (usize, &Option<usize>)| {
@@ -189,14 +206,32 @@ impl<'a> LineRenderer<'a> {
             }
             let same = indent_of(self.block.replace.line(other)) == indent_of(wanted)
                 && indent_of(self.block.search.line(base)) == indent_of(wanted);
-            same.then(|| (other.abs_diff(row), self.site.line(base)))
+            same.then(|| (other, indent_of(actual)))
         };
-        let nearest = self.origins.iter().enumerate().filter_map(unchanged_line).min()?;
-        Some(indent_of(self.text.text(nearest.1)).to_owned())
+        let (first, end) = self.added_run(row);
+        let rows = || self.origins.iter().enumerate();
+        let above = rows().take(first).rev().find_map(unchanged_line);
+        let below = rows().skip(end).find_map(unchanged_line);
+        let indent = match (above, below) {
+            (Some((above, one)), Some((below, other))) => {
+                let distances = (first - above, below + 1 - end);
+                if distances == (1, 1) && one != other {
+                    return None;
+                }
+                if distances.0 <= distances.1 { one } else { other }
+            }
+            (Some((_, indent)), None) | (None, Some((_, indent))) => indent,
+            (None, None) => return None,
+        };
+        Some(indent.to_owned())
     }
 }
 
-fn indentation(pairs: &[(&str, &str)], indents: &[&str]) -> Indentation {
+fn indentation(
+    pairs: &[(&str, &str)],
+    indents: &[&str],
+    unit: impl FnOnce() -> Option<usize>,
+) -> Indentation {
     if let [("", actual)] = pairs
         && !actual.is_empty()
         && let [_, rest @ ..] = indents
@@ -212,7 +247,7 @@ fn indentation(pairs: &[(&str, &str)], indents: &[&str]) -> Indentation {
         }
         [..] => None,
     };
-    match (IndentMap::explaining(pairs, indents), head) {
+    match (IndentMap::explaining_in(pairs, indents, unit), head) {
         // Only the first line's indentation is missing. That is simpler than another unit or other tabs.
         (Some(map), Some((first, rest))) if map.converts_chars() && rest.is_same() => {
             Indentation::Head(first, rest)
@@ -221,6 +256,29 @@ fn indentation(pairs: &[(&str, &str)], indents: &[&str]) -> Indentation {
         (None, Some((first, rest))) => Indentation::Head(first, rest),
         (None, None) => Indentation::Unknown,
     }
+}
+
+/// The number of lines above and below a block that show the unit of indentation.
+const UNIT_LINES: usize = 500;
+
+/// Returns the unit of indentation in a block and around it.
+fn unit_around(site: &MatchSite, text: Lines<'_>) -> Option<usize> {
+    let (first, last) = site.ends();
+    let lines = first.saturating_sub(UNIT_LINES).max(1)..=(last + UNIT_LINES).min(text.count());
+    unit_of(lines.map(|line| text.text(line)))
+}
+
+/// Maps the trailing blanks of quoted lines to those of the file, for lines that have any.
+fn trails<'a>(block: &'a Block<'a>, site: &MatchSite, text: Lines<'a>) -> HashMap<&'a str, Option<&'a str>> {
+    let mut trails: HashMap<&str, Option<&str>> = HashMap::new();
+    for (index, quoted) in block.search.lines.iter().copied().map(trail_of).enumerate() {
+        if !quoted.is_empty() {
+            let actual = trail_of(text.text(site.line(index)));
+            let known = trails.entry(quoted).or_insert(Some(actual));
+            *known = known.filter(|known| *known == actual);
+        }
+    }
+    trails
 }
 
 /// Collects the block's evidence of the file's typographic marks.
@@ -232,4 +290,44 @@ fn evidence<'a>(pairs: &[(&'a str, &'a str)]) -> Evidence<'a> {
         }
     }
     evidence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rebase;
+    use super::*;
+    use lockgate_text::{Buffer, Hints};
+
+    /// Rebases a block that is the whole file, and returns the file.
+    fn rebased(file: &str, search: &str, replace: &str) -> String {
+        let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
+        let window = (1, buffer.lines().count());
+        let site = MatchSite { lines: (window.0..=window.1).collect(), differing: None, extra: None, window };
+        let changes = rebase(&Block::new(search, replace), &site, buffer.lines()).unwrap();
+        buffer.apply(&buffer.plan(changes).unwrap()).unwrap().view().to_owned()
+    }
+
+    #[test]
+    fn an_added_line_has_the_trailing_blanks_of_the_file_if_all_quoted_lines_agree_on_them() {
+        for (file, search, replace, expected) in [
+            ("a\t\nb\t\nc\n", "a \nb \nc\n", "a \nb \nx \nc\n", "a\t\nb\t\nx\t\nc\n"),
+            ("a\t\nb\nc\n", "a \nb \nc\n", "a \nb \nx \nc\n", "a\t\nb\nx \nc\n"),
+            ("a\t\nb\nc\n", "a \nb  \nc\n", "a \nb  \nx   \nc\n", "a\t\nb\nx   \nc\n"),
+            ("a\t\nb\t\n", "a\nb\n", "a\nx\nb\n", "a\t\nx\nb\t\n"),
+        ] {
+            assert_eq!(rebased(file, search, replace), expected, "{file:?} {search:?}");
+        }
+    }
+
+    #[test]
+    fn the_trailing_blanks_of_many_added_lines_take_linear_time() {
+        let lines = |range: std::ops::Range<usize>, trail: &str| -> String {
+            range.map(|number| format!("{number}{trail}\n")).collect()
+        };
+        let all = 0..40_000;
+        let added = 40_000..80_000;
+        let replace = lines(all.clone(), " ") + &lines(added.clone(), " ");
+        let expected = lines(all.clone(), "\t") + &lines(added, "\t");
+        assert!(rebased(&lines(all.clone(), "\t"), &lines(all, " "), &replace) == expected);
+    }
 }

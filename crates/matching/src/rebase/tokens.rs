@@ -20,6 +20,14 @@ impl<'a> Evidence<'a> {
                 self.forms.entry(quoted).or_default().insert(actual);
             }
         }
+        // An invisible character has no counterpart, so all of the other text counts.
+        let own: BTreeSet<&str> = dropped(actual).collect();
+        for unit in dropped(quoted) {
+            self.forms.entry(unit).or_default().insert(if own.contains(unit) { unit } else { "" });
+        }
+        for unit in own {
+            self.forms.entry(unit).or_default().insert(unit);
+        }
     }
 
     /// Returns true if nothing was recorded.
@@ -28,7 +36,8 @@ impl<'a> Evidence<'a> {
     }
 
     /// Converts a mark of the edit to the file's form. Applies to marks that no keyboard has and to entities, if the
-    /// block shows that only the edit uses them. A plain mark stays unchanged, because it may be code.
+    /// block shows that only the edit uses them. An invisible character that only the edit uses is dropped. A plain mark
+    /// stays unchanged, because it may be code.
     fn translate(&self, token: &str) -> String {
         let forms: Vec<&str> = self.forms.get(token).into_iter().flatten().copied().collect();
         match forms.as_slice() {
@@ -51,6 +60,15 @@ impl<'a> Evidence<'a> {
     pub(crate) fn translate_line(&self, line: &str) -> String {
         tokens(line).into_iter().map(|token| self.translate(token)).collect()
     }
+}
+
+/// The invisible characters that belong to the spelling of a word or an emoji.
+const JOINERS: [&str; 2] = ["\u{200c}", "\u{200d}"];
+
+/// Returns the invisible characters of a text, without joiners.
+fn dropped(text: &str) -> impl Iterator<Item = &str> {
+    let units = Units(text).filter(|unit| unit.folds == FoldResult::Dropped).map(|unit| unit.raw);
+    units.filter(|unit| !JOINERS.contains(unit))
 }
 
 /// The use of typographic quotes in one line of the file. Set if the line uses only those.
@@ -204,6 +222,36 @@ mod tests {
             merge("say \"a\" 1", "say \"a\" \"b\" 1", "say \u{201c}a\u{201d} 1"),
             "say \u{201c}a\u{201d} \u{201c}b\u{201d} 1"
         );
+    }
+
+    #[test]
+    fn an_invisible_character_that_only_the_quote_has_is_dropped() {
+        assert_eq!(merge("\u{feff}a b", "\u{feff}c d", "a b"), "c d");
+        assert_eq!(merge("a\u{200b}b", "x\u{200b}y", "ab"), "xy");
+        assert_eq!(merge("a b", "a\u{200b} c", "a b"), "a\u{200b} c", "only the replacement has it");
+        let mut evidence = Evidence::default();
+        evidence.record("a\u{200b}b", "ab");
+        assert_eq!(evidence.translate_line("x\u{200b}"), "x");
+        evidence.record("c", "c\u{200b}");
+        assert_eq!(evidence.translate_line("x\u{200b}"), "x\u{200b}", "another line of the file has it");
+    }
+
+    #[test]
+    fn joiners_are_part_of_the_spelling() {
+        for joiner in JOINERS {
+            let (quoted, added) = (format!("a{joiner} b"), format!("c{joiner}d"));
+            let mut evidence = Evidence::default();
+            evidence.record(&quoted, "a b");
+            assert_eq!(evidence.translate_line(&added), added);
+        }
+    }
+
+    #[test]
+    fn many_invisible_characters_take_linear_time() {
+        let (quoted, actual) = ("a\u{200b}".repeat(300_000), "a".repeat(300_000));
+        let mut evidence = Evidence::default();
+        evidence.record(&quoted, &actual);
+        assert_eq!(evidence.translate_line("b\u{200b}"), "b");
     }
 
     #[test]

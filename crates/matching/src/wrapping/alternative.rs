@@ -9,11 +9,13 @@ pub struct AlternativeEdit {
     pub replace: String,
     /// The file's line at which the block must match, from the number of a single numbered line.
     pub line: Option<usize>,
+    /// Set if a layer of escapes was removed from the search alone, which is done once.
+    pub is_unescaped: bool,
 }
 
 impl AlternativeEdit {
     pub fn new(search: String, replace: String) -> AlternativeEdit {
-        AlternativeEdit { search, replace, line: None }
+        AlternativeEdit { search, replace, line: None, is_unescaped: false }
     }
 
     /// Creates an alternative without any change of the edit.

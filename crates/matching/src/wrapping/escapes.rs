@@ -1,5 +1,8 @@
 //! Text that was escaped once too often.
 
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
 use super::alternative::AlternativeEdit;
 
 /// The characters of escapes, by the letter behind the backslash.
@@ -16,28 +19,87 @@ const TABLES: [Table; 5] = [
 
 /// Removes one layer of escapes from the search, and from the replacement if it has one too.
 ///
-/// A text that contains unescaped characters of those that are escaped was not escaped as a whole.
+/// A text that contains unescaped characters of those that are escaped was not escaped as a whole. A replacement of that
+/// kind stays as it is.
 pub(super) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     if !search.contains('\\') {
         return Vec::new();
     }
-    TABLES.iter().filter_map(|table| read(search, replace, table)).collect()
+    TABLES.iter().flat_map(|table| read(search, replace, table)).collect()
 }
 
-fn read(search: &str, replace: &str, table: Table) -> Option<AlternativeEdit> {
+fn read(search: &str, replace: &str, table: Table) -> Vec<AlternativeEdit> {
     let used: Vec<(char, char)> = table.iter().filter(|(letter, _)| has(search, *letter)).copied().collect();
     if used.is_empty() || is_bare(search, &used) {
-        return None;
+        return Vec::new();
     }
-    let escaped = table.iter().any(|(letter, _)| has(replace, *letter));
-    let plain = match (escaped, is_bare(replace, &used)) {
-        (true, false) => unescaped(replace, table),
-        (true, true) => return None,
-        (false, _) => replace.to_owned(),
+    let plain_search = unescaped(search, table);
+    let edit = |replace: &str| {
+        let [search, replace] = [plain_search.as_str(), replace].map(|text| text.replace("\r\n", "\n"));
+        AlternativeEdit::new(search, replace)
     };
-    let search = unescaped(search, table);
-    let broken = breaks_string(&plain, &used) && !breaks_string(&search, &used);
-    (!broken).then(|| AlternativeEdit::new(search.replace("\r\n", "\n"), plain.replace("\r\n", "\n")))
+    let literal = AlternativeEdit { is_unescaped: true, ..edit(replace) };
+    let plain_replace = unescaped(replace, table);
+    let is_broken = |plain: &str| breaks_string(plain, &used) && !breaks_string(&plain_search, &used);
+    let escapes: Vec<char> =
+        table.iter().map(|(letter, _)| *letter).filter(|letter| has(replace, *letter)).collect();
+    match (escapes.as_slice(), is_bare(replace, &used)) {
+        ([], _) if !is_broken(replace) => vec![literal],
+        ([_, ..], true) if is_text(replace, &escapes, &used) => vec![literal],
+        (['\\'], false) if !is_broken(&plain_replace) => likelier(edit(&plain_replace), literal),
+        ([_, ..], false) if !is_broken(&plain_replace) => vec![edit(&plain_replace)],
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the alternative that keeps more lines of the search, or has its backslashes; both if they are alike.
+fn likelier(unescaped: AlternativeEdit, literal: AlternativeEdit) -> Vec<AlternativeEdit> {
+    let kept = |edit: &AlternativeEdit| {
+        (edit.common_line_count(), backslash_runs(&edit.search).is_subset(&backslash_runs(&edit.replace)))
+    };
+    match kept(&unescaped).cmp(&kept(&literal)) {
+        Ordering::Greater => vec![unescaped],
+        Ordering::Less => vec![literal],
+        Ordering::Equal => vec![unescaped, literal],
+    }
+}
+
+/// Returns the different numbers of adjacent backslashes in a text.
+fn backslash_runs(text: &str) -> BTreeSet<usize> {
+    text.split(|character| character != '\\').map(str::len).filter(|length| *length > 0).collect()
+}
+
+/// Returns true if the escapes of a text with unescaped characters are part of it: it has newlines and tabs as well, and
+/// all escapes but those of backslashes are in strings.
+fn is_text(text: &str, escapes: &[char], used: &[(char, char)]) -> bool {
+    let is_given = |(letter, stands_for): &(char, char)| {
+        !matches!(stands_for, '\n' | '\t')
+            || !escapes.contains(letter)
+            || text.trim_matches('\n').contains(*stands_for)
+    };
+    used.iter().all(is_given) && text.lines().all(|line| has_escapes_in_strings(line, escapes))
+}
+
+/// Returns true if a line has these escapes only in strings that begin and end on the line. Backslashes may be anywhere.
+fn has_escapes_in_strings(line: &str, escapes: &[char]) -> bool {
+    let (mut open, mut has_escape) = (None, false);
+    let mut letters = line.chars();
+    while let Some(character) = letters.next() {
+        match (character, open) {
+            ('\\', _) => {
+                let is_escape =
+                    letters.next().is_some_and(|letter| letter != '\\' && escapes.contains(&letter));
+                if is_escape && open.is_none() {
+                    return false;
+                }
+                has_escape |= is_escape;
+            }
+            ('"' | '\'', None) => open = Some(character),
+            (_, Some(quote)) if quote == character => (open, has_escape) = (None, false),
+            _ => {}
+        }
+    }
+    open.is_none() || !has_escape
 }
 
 /// Returns true if a text contains this escape.
@@ -112,7 +174,14 @@ mod tests {
     fn a_replacement_that_was_not_escaped_stays() {
         let found = remove("a = 1\\nb = 2", "a = 1\nb = 3");
         assert_eq!(found[0].replace, "a = 1\nb = 3");
-        assert!(remove("a = 1\\nb = 2", "a = 1\nb = \"p\\nq\"").is_empty());
+        for (search, plain, replace) in [
+            ("a = 1\\nb = 2", "a = 1\nb = 2", "a = 1\nb = \"p\\nq\""),
+            (r#"a = \"p\\\\d\"\nb = 2"#, "a = \"p\\\\d\"\nb = 2", "a = \"p\\\\d\"\nb = 3"),
+        ] {
+            let found = remove(search, replace);
+            let mut read = found.iter().filter(|one| one.search == plain).peekable();
+            assert!(read.peek().is_some() && read.all(|one| one.replace == replace), "{found:?}");
+        }
         assert!(
             remove("a = 1\\nb = 2", "a = 1\\nb = \"p\\nq\"").iter().all(|one| !one.replace.contains("p\nq"))
         );
@@ -133,8 +202,40 @@ mod tests {
     }
 
     #[test]
+    fn half_of_a_replacement_is_not_escaped_alone() {
+        for (search, replace) in [
+            (r#"a(\"x\")\nb"#, "a(\\\"y\\\")\nb = \"c\""),
+            (r#"a(\"x\")\nb"#, r#"a("y")\nb"#),
+            (r#"\ta(\"x\")"#, r#"\ta("y")"#),
+            (r"a=1\nb=2", "a=1\nb=3\\nc=4"),
+            (r"a=1\nb=2", "don't\nb=3, don't\\nc=4"),
+            (r"a=1\nb=2", "a=1\nb=3\\tc"),
+            (r#"x = \"a\"\ny"#, "x = \"b\" + \\\"c\\\"\ny"),
+        ] {
+            let found = remove(search, replace);
+            assert!(found.iter().all(|one| one.replace != replace || one.search.contains('\\')), "{found:?}");
+        }
+    }
+
+    #[test]
     fn doubled_backslashes_become_single_ones() {
-        assert!(remove(r"\\d+", r"\\w+").contains(&AlternativeEdit::new(r"\d+".into(), r"\w+".into())));
+        let replacements = |search, replace| -> Vec<String> {
+            let mut all: Vec<String> = remove(search, replace).into_iter().map(|one| one.replace).collect();
+            all.dedup_by_key(|one| one.clone());
+            all.truncate(2);
+            all
+        };
+        assert_eq!(replacements(r"\\d+", r"\\w+"), [r"\w+"]);
+        assert_eq!(replacements(r"a \\d+", r"b \w+"), [r"b \w+"], "without escapes");
+        let text = "re(\"\\\\d\")\nt = 2";
+        assert_eq!(replacements("re(\"\\\\\\\\d\")\nt = 1", text), [text], "the text of the file");
+        assert_eq!(replacements(r"a \\\\d", r"b \\w"), [r"b \\w"], "as many backslashes as the file");
+        assert_eq!(
+            replacements(r"\\a + \\b", r"\\a \\\\ \\b"),
+            [r"\a \\ \b"],
+            "with the backslashes of the file"
+        );
+        assert_eq!(replacements(r"\\d", r"\\\\\\w"), [r"\\\w", r"\\\\\\w"], "either");
     }
 
     #[test]

@@ -42,7 +42,7 @@ fn inside(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     fn off(search: &str, replace: &str) -> Option<(String, String)> {
-        super::remove(search, replace).map(|reading| (reading.search, reading.replace))
+        super::remove(search, replace).map(|alternative| (alternative.search, alternative.replace))
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(super) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
         let style = Style { separator, ..style };
         let search = bare(search, style)?;
         let replace = replacement(replace, &search, style)?;
-        Some(AlternativeEdit { search, replace, line: (count == 1).then_some(first) })
+        Some(AlternativeEdit { line: (count == 1).then_some(first), ..AlternativeEdit::new(search, replace) })
     };
     separators.iter().filter_map(read).collect()
 }
@@ -170,7 +170,10 @@ mod tests {
     use super::*;
 
     fn read(search: &str, replace: &str) -> Vec<(String, String)> {
-        remove(search, replace).into_iter().map(|reading| (reading.search, reading.replace)).collect()
+        remove(search, replace)
+            .into_iter()
+            .map(|alternative| (alternative.search, alternative.replace))
+            .collect()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Match level `wrapping`: removes wrapping from a quoted block.
 //!
 //! An alternative is the same edit without a fence, without line numbers, without the prefixes of a diff or of a
-//! search tool, or without escapes. Alternatives nest: a fence may contain numbered lines.
+//! search tool, or without a layer of escapes. Alternatives nest: a fence may contain numbered lines.
 
 mod alternative;
 mod escapes;
@@ -21,16 +21,17 @@ const MAX_BYTES: usize = 1 << 20;
 pub(super) fn alternatives(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     let mut all = vec![AlternativeEdit::plain(search, replace)];
     let (mut next, mut bytes) = (0, 0);
-    while let Some(reading) = all.get(next).cloned().filter(|_| all.len() < MOST && bytes < MAX_BYTES) {
-        let (search, replace) = (reading.search.as_str(), reading.replace.as_str());
+    while let Some(alternative) = all.get(next).cloned().filter(|_| all.len() < MOST && bytes < MAX_BYTES) {
+        let (search, replace) = (alternative.search.as_str(), alternative.replace.as_str());
         bytes += search.len() + replace.len();
         let more = fence::remove(search, replace)
             .into_iter()
             .chain(gutter::remove(search, replace))
             .chain(prefix::remove(search, replace))
-            .chain(escapes::remove(search, replace));
+            .chain(if alternative.is_unescaped { Vec::new() } else { escapes::remove(search, replace) });
         for mut other in more {
-            other.line = other.line.or(reading.line);
+            other.line = other.line.or(alternative.line);
+            other.is_unescaped |= alternative.is_unescaped;
             let blank = other.search.trim().is_empty();
             let known = all.iter().any(|one| (&one.search, &one.replace) == (&other.search, &other.replace));
             if !blank && !known {
@@ -41,7 +42,7 @@ pub(super) fn alternatives(search: &str, replace: &str) -> Vec<AlternativeEdit> 
     }
     all.remove(0);
     // An alternative that only differs in its wrapping requests no change.
-    all.retain(|reading| reading.search != reading.replace);
+    all.retain(|alternative| alternative.search != alternative.replace);
     all.truncate(MOST);
     all
 }
@@ -51,12 +52,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plain_edit_has_no_other_reading() {
+    fn a_plain_edit_has_no_alternative() {
         assert_eq!(alternatives("let a = 1;\n", "let a = 2;\n"), []);
     }
 
     #[test]
-    fn readings_nest() {
+    fn alternatives_nest() {
         let found = alternatives(
             "```rust\n7: let a = 1;\n8: let b = 2;\n```\n",
             "```rust\n7: let a = 3;\n8: let b = 2;\n```\n",
@@ -70,9 +71,21 @@ mod tests {
         );
     }
 
+    #[test]
+    fn layers_of_escapes_are_removed_from_both_texts_or_one_from_the_search() {
+        let escaped = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+        let [search, replace] = ["s = \"a\\n\"\nt = 1", "s = \"a\\n\"\nt = 2"];
+        let has = |search: &str, replace: &str, expected: (&str, &str)| {
+            alternatives(search, replace).iter().any(|one| (&*one.search, &*one.replace) == expected)
+        };
+        assert!(has(&escaped(&escaped(search)), &escaped(&escaped(replace)), (search, replace)));
+        assert!(has(&escaped(search), replace, (search, replace)));
+        assert!(!has(&escaped(&escaped(search)), replace, (search, replace)));
+    }
+
     proptest::proptest! {
         #[test]
-        fn no_text_has_too_many_readings(search in "[ab`~0-9:|\\\\nt\"'\n +-]{0,60}", replace in ".{0,20}") {
+        fn no_text_has_too_many_alternatives(search in "[ab`~0-9:|\\\\nt\"'\n +-]{0,60}", replace in ".{0,20}") {
             proptest::prop_assert!(alternatives(&search, &replace).len() <= MOST);
         }
     }

@@ -1,16 +1,19 @@
 //! Removes the signs of a diff before the lines of a block.
 
+use std::collections::HashSet;
+
 use super::alternative::{AlternativeEdit, joined, lines};
 
 /// Removes the first column of the search if it is the old side of a diff, and of the replacement if that is the new
 /// side. A replacement without added lines may have no signs.
 pub(crate) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     let (search, replace) = (without_header(search), without_header(replace));
-    // A new side has no lines of the old one; a text with some is a list, or code.
-    if lines(replace).any(|line| line.starts_with('-')) {
+    let Some((old, has_removed)) = side(search, '-') else { return Vec::new() };
+    // A new side has no removed lines; a text with other lines that begin like them is a list, or code.
+    let quoted: HashSet<&str> = lines(&old).collect();
+    if lines(replace).any(|line| line.starts_with('-') && !quoted.contains(line)) {
         return Vec::new();
     }
-    let Some((old, has_removed)) = side(search, '-') else { return Vec::new() };
     if replace.trim().is_empty() && lines(search).all(|line| line.starts_with('-')) {
         return Vec::new();
     }
@@ -18,9 +21,9 @@ pub(crate) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
         side(replace, '+').map(|(new, has_added)| (AlternativeEdit::new(old.clone(), new), has_added));
     let clean = || AlternativeEdit::new(old.clone(), replace.to_owned());
     match signed {
-        Some((reading, true)) => vec![reading],
+        Some((alternative, true)) => vec![alternative],
         // A new side without added lines contains only lines of the old side.
-        Some((reading, false)) if has_removed && is_part(&reading.replace, &old) => vec![reading],
+        Some((alternative, false)) if has_removed && is_part(&alternative.replace, &old) => vec![alternative],
         Some(_) | None if has_removed => vec![clean()],
         Some(_) | None => Vec::new(),
     }
@@ -62,7 +65,10 @@ mod tests {
     use super::*;
 
     fn read(search: &str, replace: &str) -> Option<(String, String)> {
-        remove(search, replace).into_iter().next().map(|reading| (reading.search, reading.replace))
+        remove(search, replace)
+            .into_iter()
+            .next()
+            .map(|alternative| (alternative.search, alternative.replace))
     }
 
     #[test]
@@ -100,6 +106,8 @@ mod tests {
         assert_eq!(read(" a\n-b\n", " a\n c\n"), Some(("a\nb\n".into(), " a\n c\n".into())));
         assert_eq!(read(" a\n-b\n", " a\n"), Some(("a\nb\n".into(), "a\n".into())));
         assert_eq!(read("-a\n", "b\n"), Some(("a\n".into(), "b\n".into())));
+        assert_eq!(read(" -- a\n-b\n", "-- a\nc\n"), Some(("-- a\nb\n".into(), "-- a\nc\n".into())));
+        assert_eq!(read(" -- a\n-b\n", "-- a\n- c\n"), None, "a line of a list");
     }
 
     #[test]

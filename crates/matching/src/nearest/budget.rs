@@ -14,7 +14,7 @@ impl NearestBudget {
     /// The budget of one search for the nearest block: under about 100 ms.
     pub const SEARCH: u64 = 25_000_000;
 
-    /// Creates a budget of `left` steps.
+    /// Creates a budget of `remaining` steps.
     pub const fn new(remaining: u64) -> NearestBudget {
         NearestBudget { remaining }
     }
