@@ -6,6 +6,9 @@ use lockgate_text::Buffer;
 /// The maximum number of actual lines in an error.
 const SHOWN: usize = 10;
 
+/// The maximum number of texts that are looked for in the whole file.
+const MAX_UNIQUE: usize = 50;
+
 /// An entry of a list of edits by line number.
 #[derive(Debug, Clone, Copy)]
 pub struct ListEntry {
@@ -29,8 +32,7 @@ pub fn check(
 ) -> Result<(), Error> {
     let ListEntry { first, last, .. } = entry;
     let Some(expected) = expected else { return Ok(()) };
-    let wanted: Vec<&str> =
-        expected.strip_suffix('\n').unwrap_or(expected).split('\n').map(str::trim_end).collect();
+    let wanted = lines_of(expected);
     let actual = |line: usize| (line <= last).then(|| buffer.lines().text(line).trim_end());
     match (first..).zip(&wanted).find(|(line, wanted)| actual(*line) != Some(wanted)) {
         None => Ok(()),
@@ -38,7 +40,7 @@ pub fn check(
             let places =
                 (first..=last).take(SHOWN).map(|line| crate::planned::evidence_line(buffer, line)).collect();
             let error = conflict(line, differing, actual(line), places).field(field());
-            Err(match only_place(&wanted, buffer) {
+            Err(match only_place(&wanted, &trimmed_lines(buffer)) {
                 Some(moved) => with_place(error, entry, moved, buffer),
                 None => error.with_next_if(NextCall::read_around(first, last, buffer.lines().count())),
             })
@@ -46,9 +48,25 @@ pub fn check(
     }
 }
 
+/// Returns true if each of these entries has an expected text that is not blank, and in one place only. Otherwise, an entry
+/// may be meant for other lines, although its text is at its lines as well.
+pub fn are_unique(expected: &[Option<&str>], buffer: &Buffer) -> bool {
+    let lines = trimmed_lines(buffer);
+    let is_unique = |text: &&str| only_place(&lines_of(text), &lines).is_some();
+    expected.len() <= MAX_UNIQUE && expected.iter().all(|text| text.as_ref().is_some_and(is_unique))
+}
+
+/// Returns the lines of an expected text, without trailing blanks.
+fn lines_of(expected: &str) -> Vec<&str> {
+    expected.strip_suffix('\n').unwrap_or(expected).split('\n').map(str::trim_end).collect()
+}
+
+fn trimmed_lines(buffer: &Buffer) -> Vec<&str> {
+    buffer.lines().iter().map(str::trim_end).collect()
+}
+
 /// Returns the first line of the only place that has these lines; `None` for blank lines.
-fn only_place(wanted: &[&str], buffer: &Buffer) -> Option<usize> {
-    let lines: Vec<&str> = buffer.lines().iter().map(str::trim_end).collect();
+fn only_place(wanted: &[&str], lines: &[&str]) -> Option<usize> {
     let mut places = lines.windows(wanted.len()).enumerate().filter(|(_, found)| *found == wanted);
     let (at, _) = places.next().filter(|_| wanted.iter().any(|line| !line.is_empty()))?;
     places.next().is_none().then_some(at + 1)

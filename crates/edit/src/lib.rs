@@ -2,7 +2,7 @@
 //!
 //! An [`Edit`] is the whole content, lines to replace, lines to insert, or a search with its replacement; [`plan`] makes
 //! the byte splices of any of them. [`request`] has what a caller may ask for, and turns optional fields into one typed
-//! request. Who wants to use matching and splicing alone needs no other crate of lockgate.
+//! request. It uses no gate, no store and no server.
 //!
 //! Nothing here reads or writes a file, judges a result or keeps a history.
 //!

@@ -3,6 +3,7 @@
 use lockgate_error::{Error, EvidenceLine};
 use lockgate_matching::MatchInfo;
 use lockgate_text::{Buffer, Change, Plan, Syntax};
+use std::ops::RangeInclusive;
 
 /// The limits of the work on one edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +38,8 @@ pub struct SearchMatches {
     pub total: Option<usize>,
     /// The lines of the matches, at most 20.
     pub lines: Vec<EvidenceLine>,
-    /// The first lines of all matches, in ascending order.
-    pub starts: Vec<usize>,
+    /// The first and the last line of each match, in ascending order.
+    pub spans: Vec<RangeInclusive<usize>>,
     /// Details of the match, for a literal search.
     pub info: Option<MatchInfo>,
 }
@@ -134,6 +135,17 @@ pub(crate) fn append(mut lines: Vec<String>, is_open: bool, buffer: &Buffer) -> 
     }
     let end = buffer.view().len();
     lines.into_iter().map(|text| Change { span: end..end, text }).collect()
+}
+
+/// Returns new text without its final line end; `None` if it has none.
+pub(crate) fn without_line_end(text: &str) -> Option<&str> {
+    let open = text.strip_suffix('\n')?;
+    Some(open.strip_suffix('\r').unwrap_or(open))
+}
+
+/// Adds a line end to new text without a final newline. A `\r` at its end is the first half of it.
+pub(crate) fn with_line_end(text: &str) -> String {
+    text.strip_suffix('\r').unwrap_or(text).to_owned() + "\n"
 }
 
 /// Returns true if the last line of a text has no line end.

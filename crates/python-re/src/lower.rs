@@ -215,10 +215,10 @@ fn scalars(from: u32, to: u32) -> impl Iterator<Item = ClassUnicodeRange> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::parse;
+    use crate::parse::{ReturnEscapes, parse};
 
     fn is_linear(pattern: &str) -> bool {
-        lower(&parse(pattern, Flags::default()).unwrap()).is_some()
+        lower(&parse(pattern, Flags::default(), ReturnEscapes::Kept).unwrap()).is_some()
     }
 
     #[test]

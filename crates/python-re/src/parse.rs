@@ -31,6 +31,16 @@ pub(super) struct Parser {
     /// The groups that conditions refer to, with the position of each reference.
     pub(super) condition_groups: Vec<(usize, usize)>,
     pub(super) depth: usize,
+    carriage_returns: ReturnEscapes,
+}
+
+/// Decides how a carriage return directly before a newline is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReturnEscapes {
+    /// It is a character of its own.
+    Kept,
+    /// It is left out, unless it or the newline is repeated.
+    Folded,
 }
 
 /// Decides if white space and comments are skipped.
@@ -46,14 +56,26 @@ impl Spacing {
     }
 }
 
-pub(super) fn parse(text: &str, flags: Flags) -> Result<ParsedPattern, Error> {
+pub(super) fn parse(
+    text: &str,
+    flags: Flags,
+    carriage_returns: ReturnEscapes,
+) -> Result<ParsedPattern, Error> {
     let source = TokenReader::pattern(text)?;
     if text.chars().count() > LONGEST {
         return Err(source.unsupported(&format!("a pattern of more than {LONGEST} characters")));
     }
     let (widths, names, condition_groups) = (vec![None], Vec::new(), Vec::new());
-    let mut parser =
-        Parser { source, flags, widths, names, groups_before_look_behind: None, condition_groups, depth: 0 };
+    let mut parser = Parser {
+        source,
+        flags,
+        widths,
+        names,
+        groups_before_look_behind: None,
+        condition_groups,
+        depth: 0,
+        carriage_returns,
+    };
     let row = parser.alternatives(Spacing::from_flags(flags))?;
     if parser.flags.has(Flags::ASCII.with(Flags::UNICODE)) {
         return Err(parser.source.refuse("ASCII and UNICODE flags are incompatible"));
@@ -126,7 +148,10 @@ impl Parser {
                 PatternToken::Plain(char) => row.push(Node::Literal(u32::from(char))),
             }
         }
-        Ok(unpacked(row))
+        Ok(unpacked(match self.carriage_returns {
+            ReturnEscapes::Kept => row,
+            ReturnEscapes::Folded => folded(row),
+        }))
     }
 
     fn skip_line(&mut self) -> Result<(), Error> {
@@ -262,6 +287,19 @@ pub(super) fn unique(items: Vec<Item>) -> Vec<Item> {
         }
     }
     distinct
+}
+
+/// Removes each carriage return directly before a newline.
+fn folded(row: Sequence) -> Sequence {
+    let [carriage_return, newline] = ['\r', '\n'].map(|char| Node::Literal(u32::from(char)));
+    let mut out = Sequence::with_capacity(row.len());
+    for node in row {
+        if node == newline {
+            out.pop_if(|last| *last == carriage_return);
+        }
+        out.push(node);
+    }
+    out
 }
 
 /// Replaces plain groups by their bodies.

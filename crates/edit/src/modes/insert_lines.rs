@@ -2,7 +2,7 @@
 
 use crate::expect::{self, ListEntry};
 use crate::operations::{Insertion, LineEditNames};
-use crate::planned::{PlannedEdit, PlannedEnd, append, has_open_line};
+use crate::planned::{PlannedEdit, PlannedEnd, append, has_open_line, with_line_end};
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_text::{Buffer, Change};
 
@@ -15,10 +15,8 @@ pub fn plan(insertions: &[Insertion], buffer: &Buffer) -> Result<PlannedEdit, Er
     for (index, insertion) in insertions.iter().enumerate() {
         check_bounds(index, insertion, buffer)?;
         check_expect(index, insertion, buffer).map_err(|error| tried(error, insertions, buffer))?;
-        let mut text = insertion.content.replace("\r\n", "\n");
-        if !text.ends_with('\n') {
-            text.push('\n');
-        }
+        let content = &insertion.content;
+        let text = if content.ends_with('\n') { content.clone() } else { with_line_end(content) };
         if insertion.at_line > buffer.lines().count() {
             appended.push(text);
         } else {
@@ -66,15 +64,20 @@ fn check_expect(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<
     })
 }
 
-/// Replaces the proposed move of one entry by a read, if the call with the moved entry would be rejected.
+/// Replaces the proposed move of one entry by a read, if the call with the moved entry would be rejected, or if another
+/// entry may have to be moved as well.
 fn tried(error: Error, insertions: &[Insertion], buffer: &Buffer) -> Error {
     let Some((index, by)) = expect::proposed_move(&error) else { return error };
     let mut moved = insertions.to_vec();
     let Some(insertion) = moved.get_mut(index) else { return error };
     insertion.at_line = insertion.at_line.saturating_add_signed(by);
     let line = insertion.at_line;
+    // The place after the last line is the only one that expects no line.
+    let is_in_text = |insertion: &&Insertion| insertion.at_line <= buffer.lines().count();
+    let others = moved.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, other)| other);
+    let others: Vec<Option<&str>> = others.filter(is_in_text).map(|other| other.expect.as_deref()).collect();
     let works = moved.iter().enumerate().all(|(index, insertion)| {
         check_bounds(index, insertion, buffer).is_ok() && check_expect(index, insertion, buffer).is_ok()
-    });
+    }) && expect::are_unique(&others, buffer);
     if works { error } else { expect::with_read(error, line, line, buffer) }
 }

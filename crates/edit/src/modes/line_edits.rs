@@ -2,7 +2,7 @@
 
 use crate::expect::{self, ListEntry};
 use crate::operations::{LineEdit, LineEditNames};
-use crate::planned::PlannedEdit;
+use crate::planned::{PlannedEdit, with_line_end, without_line_end};
 use lockgate_error::{Code, Error, FieldValue, NextCall};
 use lockgate_text::{Buffer, Change};
 
@@ -32,7 +32,8 @@ fn check_expect(index: usize, edit: &LineEdit, buffer: &Buffer) -> Result<(), Er
     expect::check(edit.expect.as_deref(), buffer, entry, field)
 }
 
-/// Replaces the proposed move of one entry by a read, if the call with the moved entry would be rejected.
+/// Replaces the proposed move of one entry by a read, if the call with the moved entry would be rejected, or if another
+/// entry may have to be moved as well.
 fn tried(error: Error, edits: &[LineEdit], buffer: &Buffer) -> Error {
     let Some((index, by)) = expect::proposed_move(&error) else { return error };
     let mut moved = edits.to_vec();
@@ -40,8 +41,11 @@ fn tried(error: Error, edits: &[LineEdit], buffer: &Buffer) -> Error {
     edit.start_line = edit.start_line.saturating_add_signed(by);
     edit.end_line = edit.end_line.saturating_add_signed(by);
     let (first, last) = (edit.start_line, edit.end_line);
+    let others = moved.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, other)| other);
+    let others: Vec<Option<&str>> = others.map(|other| other.expect.as_deref()).collect();
     let works = check_overlap(&moved, buffer.lines().count()).is_ok()
-        && moved.iter().enumerate().all(|(index, edit)| check_expect(index, edit, buffer).is_ok());
+        && moved.iter().enumerate().all(|(index, edit)| check_expect(index, edit, buffer).is_ok())
+        && expect::are_unique(&others, buffer);
     if works { error } else { expect::with_read(error, first, last, buffer) }
 }
 
@@ -94,23 +98,23 @@ fn check_overlap(edits: &[LineEdit], count: usize) -> Result<(), Error> {
 fn change(index: usize, edit: &LineEdit, buffer: &Buffer, notes: &mut Vec<String>) -> Change {
     let (lines, view) = (buffer.lines(), buffer.view());
     let span = lines.block(edit.start_line, edit.end_line);
-    let mut text = edit.new_content.replace("\r\n", "\n");
+    let text = edit.new_content.clone();
+    let open = without_line_end(&text);
     let line_follows = edit.end_line < lines.count();
     let ended = line_follows || view.ends_with('\n');
-    let ends_in_empty_line =
-        text.strip_suffix('\n').is_some_and(|rest| rest.is_empty() || rest.ends_with('\n'));
-    if text.is_empty() || text.ends_with('\n') == ended || ends_in_empty_line {
-        return Change { span, text };
-    }
-    if ended {
-        text.push('\n');
-        if line_follows {
-            let field = edit.names.path("line_edits", index, "new_content");
-            notes.push(format!("{field} had no final line end; one was added"));
+    let ends_in_empty_line = open.is_some_and(|open| open.is_empty() || open.ends_with('\n'));
+    match open {
+        Some(open) if !ended && !ends_in_empty_line => {
+            notes.push("the file still ends without a line end".to_owned());
+            Change { span, text: open.to_owned() }
         }
-    } else {
-        text.pop();
-        notes.push("the file still ends without a line end".to_owned());
+        None if ended && !text.is_empty() => {
+            if line_follows {
+                let field = edit.names.path("line_edits", index, "new_content");
+                notes.push(format!("{field} had no final line end; one was added"));
+            }
+            Change { span, text: with_line_end(&text) }
+        }
+        Some(_) | None => Change { span, text },
     }
-    Change { span, text }
 }

@@ -264,6 +264,23 @@ mod tests {
         assert_eq!(made("x\r\ny", vec![line(2, "z\r\n\r\n")]), "x\r\nz\r\n\r\n");
         assert_eq!(made("y", vec![line(1, "\n")]), "\n");
         assert_eq!(made("x\ny", vec![line(2, "z\n")]), "x\nz", "the control: the file ends as before");
+        assert_eq!(made("x\r\ny", vec![line(2, "z\r\n")]), "x\r\nz");
+    }
+
+    #[test]
+    fn a_carriage_return_at_the_end_of_a_line_is_kept() {
+        let made = |edit: Edit| made("a\r\nb\r\n", vec![edit]);
+        let text = "q\r\r\n";
+        assert_eq!(made(line(1, text)), "q\r\r\nb\r\n");
+        assert_eq!(made(insert(2, text)), "a\r\nq\r\r\nb\r\n");
+        assert_eq!(made(insert(3, text)), "a\r\nb\r\nq\r\r\n");
+        let search = |needle: &str, replace: &str| search(needle, replace, Occurrences::Matches);
+        assert_eq!(made(search("a", "q\r")), "q\r\r\nb\r\n", "the same as by a search");
+        for text in ["q", "q\r", "q\n", "q\r\n"] {
+            assert_eq!(made(line(1, text)), "q\r\nb\r\n", "the control: a line end is that of the file");
+            assert_eq!(made(insert(3, text)), "a\r\nb\r\nq\r\n");
+        }
+        assert_eq!(made(line(1, "q\r\nz\r")), "q\r\nz\r\nb\r\n", "half a line end");
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Several edits of one text in one call.
 
 use crate::planned::{PlannedEdit, PlannedEnd, SearchMatches};
-use lockgate_error::{Code, Error, EvidenceLine};
+use lockgate_error::{Code, Error, EvidenceLine, NextCall};
 use lockgate_matching::MatchInfo;
 use lockgate_text::{Buffer, Plan, Splice};
 use std::cmp::Reverse;
+use std::ops::{Range, RangeInclusive};
 
 /// The maximum number of matched lines that a report lists.
 const MAX_MATCH_LINES: usize = 20;
@@ -45,10 +46,10 @@ pub fn plan<E>(
 }
 
 pub(super) fn join(mut parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEdit, Error> {
-    // The first lines of the quotes of each part that is a search.
-    let quoted: Vec<Option<Vec<usize>>> = parts
+    // The lines of the quotes of each part that is a search.
+    let quoted: Vec<Option<Vec<RangeInclusive<usize>>>> = parts
         .iter_mut()
-        .map(|part| part.matches.replacements.map(|_| std::mem::take(&mut part.matches.starts)))
+        .map(|part| part.matches.replacements.map(|_| std::mem::take(&mut part.matches.spans)))
         .collect();
     let sum = |count: fn(&PlannedEdit) -> Option<usize>| {
         parts.iter().any(|part| count(part).is_some()).then(|| parts.iter().filter_map(count).sum())
@@ -61,7 +62,7 @@ pub(super) fn join(mut parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<Plann
         replacements: sum(|part| part.matches.replacements),
         total: sum(|part| part.matches.total),
         lines,
-        starts: Vec::new(),
+        spans: Vec::new(),
         info: infos.max_by_key(|info: &MatchInfo| (info.level, Reverse(info.score))),
     };
     let [notes, warnings] = [
@@ -70,20 +71,92 @@ pub(super) fn join(mut parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<Plann
     ];
     let (plans, ends): (Vec<Plan>, Vec<PlannedEnd>) =
         parts.into_iter().map(|part| (part.plan, part.end)).unzip();
+    let spans = plans.iter().enumerate().flat_map(|(part, plan)| {
+        plan.splices().iter().map(move |splice| PartSpan::new(part, splice, buffer))
+    });
+    let spans: Vec<PartSpan> = spans.collect();
     let line = |splice: &Splice| buffer.lines().line_at(buffer.offset(splice.span.start));
     let order = |index: usize, splice: &Splice| {
         insertion_order(quoted.get(index).and_then(Option::as_deref), line(splice))
     };
     let (plan, end) = (Plan::join_by(buffer, plans.into_iter(), order)?, PlannedEnd::join(ends.into_iter()));
+    check_anchors(&quoted, spans, buffer)?;
     Ok(PlannedEdit { notes, warnings, matches, end, ..PlannedEdit::new(plan, Vec::new()) })
 }
 
 /// Returns the order of what a part inserts before this line, among the parts that insert there: behind the text that it
 /// quotes, on its own, or before the text that it quotes.
-fn insertion_order(quoted: Option<&[usize]>, line: usize) -> usize {
+fn insertion_order(quoted: Option<&[RangeInclusive<usize>]>, line: usize) -> usize {
     match quoted {
-        Some(lines) if lines.binary_search(&line).is_err() => 0,
+        Some(quoted) if quoted.binary_search_by_key(&line, |lines| *lines.start()).is_err() => 0,
         None => 1,
         Some(_) => 2,
     }
+}
+
+/// The bytes of the view that one splice of a part replaces.
+struct PartSpan {
+    /// The index of the part.
+    part: usize,
+    span: Range<usize>,
+    /// Set if the splice has fewer lines than it replaces.
+    removes_lines: bool,
+}
+
+impl PartSpan {
+    fn new(part: usize, splice: &Splice, buffer: &Buffer) -> PartSpan {
+        let span = buffer.offset(splice.span.start)..buffer.offset(splice.span.end);
+        let lines = |bytes: &[u8]| bytes.split_inclusive(|byte| *byte == b'\n').count();
+        let replaced = buffer.bytes().get(splice.span.clone()).unwrap_or_default();
+        PartSpan { part, span, removes_lines: lines(&splice.bytes) < lines(replaced) }
+    }
+}
+
+/// Checks that no part removes a line beside which another part inserts text, if the quote of that part has the line and
+/// keeps it. The splices are disjoint.
+///
+/// Errors: `RANGE_OVERLAP`.
+fn check_anchors(
+    quoted: &[Option<Vec<RangeInclusive<usize>>>],
+    spans: Vec<PartSpan>,
+    buffer: &Buffer,
+) -> Result<(), Error> {
+    let lines = buffer.lines();
+    let (inserted, mut removed): (Vec<PartSpan>, Vec<PartSpan>) =
+        spans.into_iter().partition(|one| one.span.is_empty());
+    removed.retain(|one| one.removes_lines);
+    removed.sort_unstable_by_key(|one| one.span.start);
+    for PartSpan { part, span, .. } in inserted {
+        let Some(Some(quoted)) = quoted.get(part) else { continue };
+        let line = lines.line_at(span.start);
+        let first = if lines.starts_at(span.start) { line.saturating_sub(1) } else { line };
+        for anchor in first..=line {
+            let before = quoted.partition_point(|quote| *quote.start() <= anchor);
+            let quote = before.checked_sub(1).and_then(|last| quoted.get(last));
+            let Some(quote) = quote.filter(|quote| quote.contains(&anchor)) else { continue };
+            let start = lines.span(anchor).start;
+            let end = start + lines.text(anchor).len().max(1);
+            let before = removed.partition_point(|one| one.span.start <= start);
+            let removal = before.checked_sub(1).and_then(|last| removed.get(last));
+            if let Some(removal) = removal.filter(|one| one.part != part && one.span.end >= end) {
+                let other = lines.line_at(removal.span.start)..=lines.line_at(removal.span.end - 1);
+                return Err(removed_anchor(quote, &other, anchor, lines.count()));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn removed_anchor(
+    quote: &RangeInclusive<usize>,
+    removed: &RangeInclusive<usize>,
+    anchor: usize,
+    count: usize,
+) -> Error {
+    let [quoted, gone] = [quote, removed].map(|lines| format!("{}-{}", lines.start(), lines.end()));
+    let message = format!(
+        "Overlapping edits detected: lines {quoted} and {gone}; the first adds text beside line {anchor}, which the other removes"
+    );
+    let (first, last) = (*quote.start().min(removed.start()), *quote.end().max(removed.end()));
+    Error::new(Code::RangeOverlap, message).with_next_if(NextCall::read_around(first, last, count))
 }

@@ -85,7 +85,7 @@ fn plan_matches(found: Vec<UniqueMatch>, window: &Window<'_>) -> Result<PlannedE
         .take(MAX_MATCH_LINES)
         .map(|found| evidence_line(window.buffer, found.match_info.line))
         .collect();
-    let starts = found.iter().map(|found| found.match_info.line).collect();
+    let spans = found.iter().map(|found| found.lines.clone()).collect();
     let (count, match_info) = (found.len(), found.first().map(|found| found.match_info));
     let mut changes: Vec<Change> = found.into_iter().flat_map(|found| found.changes).collect();
     let removal = changes.iter_mut().find(|change| removes_open_line(change, window.buffer));
@@ -99,7 +99,7 @@ fn plan_matches(found: Vec<UniqueMatch>, window: &Window<'_>) -> Result<PlannedE
         replacements: Some(count),
         total: Some(count),
         lines: places,
-        starts,
+        spans,
         info: match_info,
     };
     Ok(PlannedEdit { matches, ..planned })
@@ -168,12 +168,9 @@ fn longer_quote(needle: &str, lines: &[usize], window: &Window<'_>) -> Option<St
     Some(format!("quote the line before it, too; for line {unique} that is {before:?}"))
 }
 
-/// Returns true if a text occurs in the window exactly once; occurrences that overlap count as several.
+/// Returns true if a text occurs in the window exactly once.
 fn occurs_once(text: &str, window: &Window<'_>) -> bool {
-    let (view, bytes) = (window.buffer.view(), window.bytes());
-    let Some(found) = exact::occurrences(view, bytes.clone(), text).next() else { return false };
-    let next = found.start + text.chars().next().map_or(1, char::len_utf8);
-    exact::occurrences(view, next..bytes.end, text).next().is_none()
+    exact::only_occurrence(window.buffer.view(), window.bytes(), text).is_some()
 }
 
 fn already_applied(line: usize, window: &Window<'_>) -> Error {

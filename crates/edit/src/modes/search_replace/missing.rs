@@ -94,6 +94,13 @@ pub(super) fn pattern_error(search: &Search, pattern: &str, flags: Flags, window
     }
 }
 
+/// Returns the error for a pattern whose only match is the empty one behind the last of the searched lines.
+pub(super) fn behind_lines(search: &Search, window: &Window<'_>) -> Error {
+    let mut error = not_found(search, window);
+    error.message.push_str("; the only match is empty, and behind the last of these lines");
+    error.hint("to add text there, use `insert_lines`")
+}
+
 /// Returns true if the edit accepts this number of matches, so that a call with so many works.
 fn accepts(search: &Search, count: usize) -> bool {
     search.expect_matches.is_none_or(|expected| expected.get() == count)
@@ -130,7 +137,7 @@ fn times(count: usize) -> String {
 
 /// Returns the number of matches of a pattern; `None` if there are none, or if the limits do not suffice to count them.
 fn matches(pattern: &str, flags: Flags, window: &Window<'_>, budget: &mut StepBudget) -> Option<usize> {
-    let pattern = Pattern::compile(pattern, flags).ok()?;
+    let pattern = Pattern::compile_for_newlines(pattern, flags).ok()?;
     let template = ReplacementTemplate::parse("", &pattern).ok()?;
     let found = pattern.replace(window.buffer.view(), window.bytes(), &template, None, budget).ok()?;
     let count = found.iter().filter(|one| window.has_match(one.span.start)).count();
@@ -284,8 +291,7 @@ fn window_lines(window: &Window<'_>) -> RangeInclusive<usize> {
 /// it.
 fn only_lines(needle: &str, window: &Window<'_>) -> Option<(usize, usize)> {
     let (view, lines) = (window.buffer.view(), window.buffer.lines());
-    let mut places = exact::occurrences(view, 0..view.len(), needle);
-    let place = places.next().filter(|_| places.next().is_none() && !needle.trim().is_empty())?;
+    let place = exact::only_occurrence(view, 0..view.len(), needle).filter(|_| !needle.trim().is_empty())?;
     Some((lines.line_at(place.start), lines.line_at(place.end.saturating_sub(1))))
 }
 

@@ -7,7 +7,7 @@ mod nearest_part;
 mod window;
 
 use std::num::NonZeroUsize;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use crate::operations::{Needle, Occurrences, Search};
 use crate::pattern_error::pattern_error;
@@ -64,7 +64,7 @@ fn plan_matches(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> R
     match (&search.needle, search.occurrences) {
         (Needle::Regex { pattern: pattern_text, flags }, _) => {
             let pattern_text = &pattern_text.replace("\r\n", "\n");
-            let pattern = Pattern::compile(pattern_text, *flags)
+            let pattern = Pattern::compile_for_newlines(pattern_text, *flags)
                 .map_err(|error| missing::text_error(pattern_error(error), pattern_text, search, &window))?;
             let template = ReplacementTemplate::parse(&search.replace, &pattern).map_err(pattern_error)?;
             let (count, budget) =
@@ -73,7 +73,11 @@ fn plan_matches(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> R
                 .replace(buffer.view(), window.bytes(), &template, count, budget)
                 .map_err(pattern_error)?;
             let inside = |one: &Replacement| window.has_match(one.span.start);
+            let has_match = !found.is_empty();
             found.retain(&inside);
+            if found.is_empty() && has_match {
+                return Err(missing::behind_lines(search, &window));
+            }
             if found.is_empty() {
                 return Err(missing::pattern_error(search, pattern_text, *flags, &window));
             }
@@ -120,7 +124,7 @@ fn replace_every(
         return Err(too_many());
     }
     let places = match_lines(&changes, buffer);
-    let starts = changes.iter().map(|change| buffer.lines().line_at(change.span.start).max(1)).collect();
+    let spans = changes.iter().map(|change| line_span(&change.span, buffer)).collect();
     let match_info = level.zip(places.first()).map(|(level, place)| MatchInfo {
         level,
         score: Score::IDENTICAL,
@@ -136,7 +140,7 @@ fn replace_every(
         replacements: Some(found),
         total: total_matches,
         lines: places,
-        starts,
+        spans,
         info: match_info,
     };
     Ok(PlannedEdit { matches, ..planned })
@@ -145,6 +149,12 @@ fn replace_every(
 /// Returns the matches of a literal text, but at most one more than one edit replaces.
 fn spans(needle: &str, view: &str, window: Range<usize>) -> Vec<Range<usize>> {
     exact::occurrences(view, window, &needle.replace("\r\n", "\n")).take(MATCHES + 1).collect()
+}
+
+/// Returns the first and the last line of a match.
+fn line_span(span: &Range<usize>, buffer: &Buffer) -> RangeInclusive<usize> {
+    let line_at = |offset| buffer.lines().line_at(offset).max(1);
+    line_at(span.start)..=line_at(span.end.saturating_sub(1).max(span.start))
 }
 
 fn match_lines(changes: &[Change], buffer: &Buffer) -> Vec<EvidenceLine> {

@@ -21,6 +21,8 @@ pub(super) struct Window<'a> {
     pub(super) context: PlanContext<'a>,
     first: usize,
     last: usize,
+    /// Set when the request limits the search, even if it names all lines.
+    is_limited: bool,
     /// The name in messages, such as `the file`.
     pub(super) name: String,
 }
@@ -37,7 +39,8 @@ impl<'a> Window<'a> {
     ) -> Result<Window<'a>, Error> {
         let count = buffer.lines().count();
         let name = format!("the {}", context.noun);
-        let mut window = Window { buffer, context, first: 1, last: count, name };
+        let is_limited = search.lines.is_some() || search.within.is_some();
+        let mut window = Window { buffer, context, first: 1, last: count, is_limited, name };
         if let Some(lines) = search.lines {
             (window.first, window.last) = lines.resolve(count)?;
             window.name = format!("lines {} to {}", window.first, window.last);
@@ -90,9 +93,7 @@ impl<'a> Window<'a> {
     fn only_match(&self, search: &Search, range: Range<usize>) -> Option<Range<usize>> {
         let Needle::Literal(needle) = &search.needle else { return None };
         let needle = needle.replace("\r\n", "\n");
-        let mut found = exact::occurrences(self.buffer.view(), range, &needle);
-        let only = found.next()?;
-        found.next().is_none().then_some(only)
+        exact::only_occurrence(self.buffer.view(), range, &needle)
     }
 
     /// Returns the first and the last line of a range of the view.
@@ -108,10 +109,10 @@ impl<'a> Window<'a> {
     }
 
     /// True if a match of the search may begin at this byte: the line that begins behind the last line end of the window is
-    /// not part of it.
+    /// not part of it. A search of the whole text has an empty match there, as in CPython.
     pub(super) fn has_match(&self, start: usize) -> bool {
-        let end = self.bytes().end;
-        start < end || end == self.buffer.view().len()
+        let (end, view) = (self.bytes().end, self.buffer.view());
+        start < end || end == view.len() && !(self.is_limited && view.ends_with('\n'))
     }
 
     fn narrow_to_symbol(self, search: &Search, symbol: &str) -> Result<Window<'a>, Error> {
