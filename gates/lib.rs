@@ -12,10 +12,10 @@
 /// The definition of every gate, by its name for a policy, sorted by name.
 pub static DEFINITIONS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/definitions.rs"));
 
-/// The languages: their names, extensions and comment signs.
+/// The languages: their file names, extensions and interpreters, and the pattern of their imports.
 pub static LANGUAGES: &str = include_str!("languages.yaml");
 
-/// The kinds of entities, with their fields.
+/// The built-in types of entities: their owners, languages and gates.
 pub static ENTITIES: &str = include_str!("entities.yaml");
 
 /// The policy of a project that has none.

@@ -3,7 +3,8 @@
 //! Findings are compared as multisets by file, code, message without numbers, and the text of their line. A
 //! gate can give a finding an identity, which is compared instead of a message that changes from run to run.
 //! A finding that moved with its line is old, and so is one whose line was rewritten. A second copy of an old
-//! finding is new. Of two findings at the very start of a text, the text of the first line does not count.
+//! finding is new. Of two findings at the very start of a text, the text of the first line does not count; nor
+//! does that of the last line at its end, or that of any line for two findings at the same line and column.
 //! Findings in other files do not move, because the lines of those files are not known here.
 //! Of a long line, only both ends and the length are compared: a page of ten megabytes on one line took ten
 //! gigabytes when each finding on it had a copy of the line.
@@ -191,9 +192,10 @@ struct FindingIdentity<'a> {
 /// Flags each finding after an edit that is new. The pair gives the number of lines before and after the
 /// edit.
 ///
-/// A finding without a partner before the edit is new, with two exceptions, whatever the text of its line:
-/// its line stayed and had the same finding, or its line was rewritten and the replaced lines had the same
-/// finding.
+/// A finding without a partner before the edit is new, with four exceptions, whatever the text of its line:
+/// its line stayed and had the same finding, its line was rewritten and the replaced lines had the same
+/// finding, the last line had the same finding and still has it, or the same finding was at the same line and
+/// column. The last two are about the end of a text, or about a text that is longer than a limit.
 pub(super) fn flag_new(
     before: &[ComparedFinding],
     after: &[ComparedFinding],
@@ -204,17 +206,52 @@ pub(super) fn flag_new(
     if !gone.contains(&true) {
         return new;
     }
+    let mut left: Vec<&ComparedFinding> =
+        before.iter().zip(gone).filter_map(|(finding, gone)| gone.then_some(finding)).collect();
     let pieces = pieces(map, old_count, new_count);
-    let mut left: HashMap<_, usize> = HashMap::new();
-    for finding in before.iter().zip(gone).filter_map(|(finding, gone)| gone.then_some(finding)) {
-        let position = finding.position(&pieces, |piece| piece.old, map.new_line_of(finding.line));
-        *left.entry((position, finding.identity_text())).or_default() += 1;
-    }
-    for (finding, new) in after.iter().zip(&mut new).filter(|(_, new)| **new) {
-        let position = finding.position(&pieces, |piece| piece.new, Some(finding.line));
-        *new = !take(&mut left, (position, finding.identity_text()));
-    }
+    let spot_before = |finding: &ComparedFinding| {
+        Some(finding.position(&pieces, |piece| piece.old, map.new_line_of(finding.line)))
+    };
+    let spot =
+        |finding: &ComparedFinding| Some(finding.position(&pieces, |piece| piece.new, Some(finding.line)));
+    pair_by(&mut left, after, &mut new, spot_before, spot);
+    let is_last = |finding: &ComparedFinding, count| finding.elsewhere.is_none() && finding.line == count;
+    let was_last = |finding: &ComparedFinding| is_last(finding, old_count).then_some(());
+    pair_by(&mut left, after, &mut new, was_last, |finding| is_last(finding, new_count).then_some(()));
+    let place =
+        |finding: &ComparedFinding| finding.elsewhere.is_none().then_some((finding.line, finding.column));
+    // What the edit wrote on a line is new there, whatever was at this place before.
+    pair_by(&mut left, after, &mut new, place, |finding| {
+        place(finding).filter(|_| !map.touched(finding.line))
+    });
     new
+}
+
+/// Pairs the findings that are `left` of those before the edit with new ones of the same identity and the same
+/// key. Removes them from `left`, and the flags of their partners. A finding without a key has no partner.
+fn pair_by<'f, K: Eq + Hash>(
+    left: &mut Vec<&'f ComparedFinding>,
+    after: &'f [ComparedFinding],
+    new: &mut [bool],
+    old_key: impl Fn(&ComparedFinding) -> Option<K>,
+    new_key: impl Fn(&ComparedFinding) -> Option<K>,
+) {
+    let mut open: HashMap<_, Vec<usize>> = HashMap::new();
+    for (index, finding) in left.iter().enumerate().rev() {
+        if let Some(key) = old_key(finding) {
+            open.entry((key, finding.identity_text())).or_default().push(index);
+        }
+    }
+    let mut paired: HashSet<usize> = HashSet::new();
+    for (finding, new) in after.iter().zip(new).filter(|(_, new)| **new) {
+        let Some(key) = new_key(finding) else { continue };
+        if let Some(index) = open.get_mut(&(key, finding.identity_text())).and_then(Vec::pop) {
+            paired.insert(index);
+            *new = false;
+        }
+    }
+    let mut index = 0..;
+    left.retain(|_| index.next().is_some_and(|index| !paired.contains(&index)));
 }
 
 /// Corrects the flags of stretches of lines, as formatters report them.
@@ -538,6 +575,61 @@ mod tests {
         assert_eq!(flag_new(&findings(&old, 1), &findings(&new, 3), &map, (2, 3)), [true]);
         let back = new.rewrite(old.view()).unwrap().line_map(&new, &old);
         assert_eq!(flag_new(&findings(&new, 2), &findings(&old, 1), &back, (3, 2)), [false]);
+    }
+
+    /// Returns the flags of findings at these lines and columns, each with its message.
+    fn flags(
+        (old_text, old_places): (&str, &[(usize, usize, &str)]),
+        (new_text, new_places): (&str, &[(usize, usize, &str)]),
+    ) -> Vec<bool> {
+        let (old, new) = (buffer(old_text), buffer(new_text));
+        let map = old.rewrite(new.view()).unwrap().line_map(&old, &new);
+        let findings = |text: &Buffer, places: &[(usize, usize, &str)]| {
+            let finding = |(line, column, message): &(usize, usize, &str)| {
+                ComparedFinding::new(text.lines(), (*line, *column), (*message).to_owned())
+            };
+            places.iter().map(finding).collect::<Vec<_>>()
+        };
+        let counts = (old.lines().count(), new.lines().count());
+        flag_new(&findings(&old, old_places), &findings(&new, new_places), &map, counts)
+    }
+
+    #[test]
+    fn a_finding_about_the_end_of_a_text_stays_there() {
+        let end = "no newline at end of file";
+        let places = [(2, 2, end)];
+        let before = ("a\nb", places.as_slice());
+        assert_eq!(flags(before, ("a\nb\nlonger", &[(3, 7, end)])), [false], "appended");
+        assert_eq!(flags(before, ("a\nb\nc\nd", &[(3, 2, end)])), [true], "not on the last line");
+        assert_eq!(flags(before, ("a\nb\nc", &[(3, 2, "another")])), [true], "another finding");
+        assert_eq!(flags(before, ("a\nb\nc", &[(3, 2, end), (3, 1, end)])), [false, true], "a second one");
+        assert_eq!(
+            flags(("a\nb", &[(1, 1, end)]), ("a\nb\nc", &[(3, 2, end)])),
+            [true],
+            "not at the end before"
+        );
+        assert_eq!(
+            flags(before, ("a\nb\nc", &[(2, 2, end), (3, 2, end)])),
+            [false, true],
+            "it stayed on its line"
+        );
+    }
+
+    #[test]
+    fn a_finding_about_the_whole_text_stays_at_its_line_and_column() {
+        let long = |count: usize| format!("file has too many lines ({count}). Maximum allowed is 3");
+        let (before, after) = (long(4), long(5));
+        let places = [(4, 1, before.as_str())];
+        let old = ("a\nb\nc\nd\n", places.as_slice());
+        assert_eq!(flags(old, ("z\na\nb\nc\nd\n", &[(4, 1, &after)])), [false], "a line above");
+        assert_eq!(flags(old, ("z\na\nb\nc\nd\n", &[(3, 1, &after)])), [true], "at another line");
+        assert_eq!(flags(old, ("z\na\nb\nc\nd\n", &[(4, 2, &after)])), [true], "at another column");
+        assert_eq!(flags(old, ("z\na\nb\nc\nd\n", &[(4, 1, "unused x")])), [true], "another finding");
+        let two = [(4, 1, after.as_str()), (5, 1, after.as_str())];
+        assert_eq!(flags(old, ("z\na\nb\nc\nd\n", &two)), [true, false], "the old one, and one more");
+        let elsewhere = |line| ComparedFinding::elsewhere("b.go".to_owned(), (line, 1), "x".to_owned());
+        let named = |name: &str| ComparedFinding { message: format!("no {name}"), ..elsewhere(1) };
+        assert_eq!(flag_new(&[named("f")], &[named("g")], &LineMap::default(), (1, 1)), [true]);
     }
 
     #[test]

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::damage::Damage;
 use super::definition::{Gate, InSteps, Role};
-use super::node::{MapFields, PolicyError, YamlNode};
+use super::node::{MapFields, PolicyError, YamlNode, YamlValue};
 use super::severity::Severity;
-use super::tools::find_gate;
+use super::tools::{find_gate, meant_gate};
 use super::value_shape::{TIME, tables};
 use super::words::words;
 
@@ -222,6 +222,10 @@ impl<'a> EffectiveRules<'a> {
 
 /// Parses one entry of a list, with the node of its gate.
 pub(super) fn rule<'a>(item: &'a YamlNode, own: &[Arc<Gate>]) -> Result<(&'a YamlNode, Rule), PolicyError> {
+    if let YamlValue::Text(text) = &item.value {
+        let (value, gate) = (item.value.describe(), meant_gate(text, own));
+        return Err(item.fault(format!("a gate must be a map, not {value}: write `{{ tool: {gate} }}`")));
+    }
     let fields = item.settings("a gate", &[RULE])?;
     let tool = fields.require("tool")?;
     let plain = Rule::plain(find_gate(tool, "`tool`", own)?);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::catalogue::Catalogue;
 use super::definition::{Gate, gate};
 use super::node::{MapKey, PolicyError, YamlNode, YamlValue, clipped, unknown};
-use lockgate_text::Version;
+use lockgate_text::{Version, nearest};
 
 /// The longest name of a gate, in characters.
 const MAX_NAME: usize = 64;
@@ -21,6 +21,13 @@ pub(super) fn find_gate(tool: &YamlNode, what: &str, own: &[Arc<Gate>]) -> Resul
         Catalogue::names().for_each(|name| known.push(name));
         tool.fault(unknown("tool", name, &known))
     })
+}
+
+/// Returns the name of the gate that a text means, for a message; that of a common gate if there is no similar one.
+pub(super) fn meant_gate<'a>(text: &'a str, own: &'a [Arc<Gate>]) -> &'a str {
+    let mut known: Vec<&str> = own.iter().map(|gate| gate.name.as_str()).collect();
+    Catalogue::names().for_each(|name| known.push(name));
+    if known.contains(&text) { text } else { nearest(text, known).unwrap_or("ruff") }
 }
 
 /// Reads an entry of `define`: the gate, and the key that names it.

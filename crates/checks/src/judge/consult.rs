@@ -87,7 +87,7 @@ fn compare(program: &GateProgram<'_>, repairs: &[&Repair<'_>]) -> Result<Compari
     // With this baseline, earlier findings do not matter.
     let counts_all = program.rule().baseline == Some(Baseline::All);
     let is_compared = |draft: &Draft<'_>, after: &[ComparedFinding]| {
-        let own = draft.before.is_some() && !draft.changes_nothing() && !after.is_empty();
+        let own = draft.before.is_some() && !after.is_empty();
         own || after.iter().any(|finding| finding.elsewhere.is_some())
     };
     let compares = !counts_all && drafts.iter().zip(&after).any(|(draft, after)| is_compared(draft, after));

@@ -8,11 +8,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::report::GateReport;
+use crate::command;
 use crate::draft::Draft;
 use crate::error::GateError;
 use crate::gate_env::{ExecPermission, GateEnv};
 use crate::programs::ResolvedPrograms;
-use lockgate_policy::{CommandSpec, EffectiveRules, GateKind, PatternRules, Profile, Role, Rule, ServerSpec};
+use lockgate_policy::{
+    CacheScope, CommandSpec, EffectiveRules, GateKind, PatternRules, Profile, Role, Rule, ServerSpec,
+};
 use lockgate_sandbox::isolation_shortfall;
 
 /// The gates to run, by stage in the order of execution.
@@ -71,8 +74,8 @@ impl<'a> GatePlan<'a> {
         for (at, &rule) in rules.rules.iter().enumerate() {
             let applies = check_applies(rule, draft, rules.profile);
             let role = rules.role(rule);
-            if let Err(error) =
-                applies.and_then(|()| plan.plan_gate(PlannedGate { at, rule, how: role }, draft, env))
+            if let Err(error) = applies
+                .and_then(|()| plan.plan_gate(PlannedGate { at, rule, how: role }, rules.profile, draft, env))
             {
                 plan.unavailable.push((at, GateReport::from_error(rule, &error, Duration::ZERO)));
             }
@@ -83,6 +86,7 @@ impl<'a> GatePlan<'a> {
     fn plan_gate(
         &mut self,
         PlannedGate { at, rule, how: role }: PlannedGate<'a, Role>,
+        profile: Profile,
         draft: &Draft<'_>,
         env: &GateEnv<'a>,
     ) -> Result<(), GateError> {
@@ -93,7 +97,7 @@ impl<'a> GatePlan<'a> {
                 self.in_process.push(PlannedGate { at, rule, how: InProcess::Pattern(rules) })
             }
             GateKind::Command(_) | GateKind::Server(_) => {
-                self.take(role, PlannedGate { at, rule, how: external(rule, role, env)? }, draft)?;
+                self.take(role, PlannedGate { at, rule, how: external(rule, role, profile, env)? }, draft)?;
             }
         }
         Ok(())
@@ -146,7 +150,14 @@ fn skipped(why: &str) -> GateError {
 }
 
 /// Returns the program of a gate: its server if one may be kept running, otherwise its command.
-fn external<'a>(rule: &'a Rule, role: Role, env: &GateEnv<'a>) -> Result<External<'a>, GateError> {
+/// For files as they are, it is a command that checks the whole project: unlike the server, it also finds what
+/// a change breaks in files that did not change.
+fn external<'a>(
+    rule: &'a Rule,
+    role: Role,
+    profile: Profile,
+    env: &GateEnv<'a>,
+) -> Result<External<'a>, GateError> {
     let programs = match env.exec_permission {
         ExecPermission::Untrusted(why) => return Err(GateError::Withheld(why.clone())),
         ExecPermission::NoDirectory(why) => return Err(GateError::Unavailable(why.clone())),
@@ -162,7 +173,11 @@ fn external<'a>(rule: &'a Rule, role: Role, env: &GateEnv<'a>) -> Result<Externa
     let own = ResolvedPrograms::server_name(name);
     // The policy's arguments are for the command, and only a command returns a text to replace the draft.
     let keeps_servers = env.runtime.pool.is_enabled() && rule.args.is_empty() && role == Role::Check;
-    let server = rule.gate.server().filter(|_| keeps_servers);
+    let is_whole =
+        |command: &CommandSpec| command.scope == CacheScope::Project && command::runs_without_file(command);
+    let prefers_command = profile == Profile::Check
+        && matches!(command, Some(ProgramMode::Command(command, _)) if is_whole(command));
+    let server = rule.gate.server().filter(|_| keeps_servers && !prefers_command);
     let server = server.and_then(|server| Some(ProgramMode::Server(server, programs.program(&own)?)));
     match (server, command) {
         (Some(mode), instead) => {

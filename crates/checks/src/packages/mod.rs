@@ -6,7 +6,7 @@
 //! as a misspelt one, is not changed.
 //!
 //! Invariant: this module reads only manifests and lock files from the file's folder up to the root, at most
-//! the first MiB of each, and names of package folders. It loads no package.
+//! the first MiB of a manifest and 64 MiB of a lock file, and names of package folders. It loads no package.
 
 mod draft_files;
 mod npm;
@@ -26,13 +26,14 @@ pub(super) fn explain(input: &ProgramInput<'_>, lists: &mut [Vec<ToolFinding>]) 
     else {
         return;
     };
+    let files = DraftFiles::new(input);
     let paths = std::iter::once(input.path).chain(input.batched.iter().map(|other| other.path));
     let own = lists.iter_mut().zip(paths);
     for (finding, path) in own.flat_map(|(list, path)| list.iter_mut().map(move |finding| (finding, path))) {
         let text = format!("{} {}", finding.code.as_deref().unwrap_or_default(), finding.message);
         let path = finding.elsewhere.as_deref().unwrap_or(path);
         let Some(name) = package_name(&packages.findings, &text) else { continue };
-        let Some(uninstalled) = uninstalled(input, path, packages.manager, name) else { continue };
+        let Some(uninstalled) = uninstalled(&files, path, packages.manager, name) else { continue };
         finding.severity = finding.severity.max(Severity::Warning);
         let hint = format!(" ({})", uninstalled.describe());
         let room = LONGEST_MESSAGE.saturating_sub(hint.chars().count());
@@ -44,17 +45,16 @@ pub(super) fn explain(input: &ProgramInput<'_>, lists: &mut [Vec<ToolFinding>]) 
 pub(super) fn failure(input: &ProgramInput<'_>, command: &CommandSpec, output: &str) -> Option<String> {
     let packages = command.dependencies.packages.as_ref()?;
     let name = package_name(&packages.failures, output)?;
-    Some(uninstalled(input, input.path, packages.manager, name)?.describe())
+    Some(uninstalled(&DraftFiles::new(input), input.path, packages.manager, name)?.describe())
 }
 
 fn package_name<'t>(patterns: &[Regex], text: &'t str) -> Option<&'t str> {
     patterns.iter().find_map(|pattern| Some(pattern.captures(text)?.name("package")?.as_str()))
 }
 
-fn uninstalled(input: &ProgramInput<'_>, path: &str, manager: Manager, name: &str) -> Option<Uninstalled> {
-    let files = DraftFiles { input };
+fn uninstalled(files: &DraftFiles<'_>, path: &str, manager: Manager, name: &str) -> Option<Uninstalled> {
     match manager {
-        Manager::Npm => npm::uninstalled(&files, path, name),
-        Manager::Python => python::uninstalled(&files, path, name),
+        Manager::Npm => npm::uninstalled(files, path, name),
+        Manager::Python => python::uninstalled(files, path, name),
     }
 }

@@ -54,11 +54,14 @@ fn package(import: &str) -> Option<String> {
 }
 
 fn declares(files: &DraftFiles<'_>, folder: &str, name: &str) -> bool {
-    let text = files.text(&join(folder, MANIFEST));
-    let manifest = text.and_then(|text| serde_json::from_str::<Value>(&text).ok());
-    manifest.is_some_and(|manifest| {
-        TABLES.iter().any(|table| manifest.get(table).and_then(|table| table.get(name)).is_some())
-    })
+    files.declared(&join(folder, MANIFEST), declared_in_json).iter().any(|declared| declared == name)
+}
+
+/// The packages that a `package.json` declares.
+fn declared_in_json(text: &str) -> Vec<String> {
+    let manifest = serde_json::from_str::<Value>(text).unwrap_or_default();
+    let tables = TABLES.iter().filter_map(|table| manifest.get(table)?.as_object());
+    tables.flat_map(|table| table.keys().cloned()).collect()
 }
 
 /// Returns true if the package's folder is in a folder that node searches, above the root as well.
@@ -75,7 +78,7 @@ fn installer(files: &DraftFiles<'_>, folder: &str, name: &str) -> (String, Strin
         Some((home, Installer::Other(command))) => (home, command.to_owned()),
         Some((home, Installer::Npm(lock))) => {
             // If the lock file does not list the package yet, `npm ci` fails.
-            let lock = files.text(&join(&home, lock)).unwrap_or_default();
+            let lock = files.lock_file(&join(&home, lock)).unwrap_or_default();
             let knows =
                 lock.contains(&format!("\"node_modules/{name}\"")) || lock.contains(&format!("\"{name}\""));
             (home, if knows { "npm ci" } else { "npm install" }.to_owned())

@@ -87,19 +87,20 @@ fn normal(name: &str) -> String {
 
 /// Returns the manifest of a folder that declares one of the packages, and its name there.
 fn declared(files: &DraftFiles<'_>, folder: &str, names: &[String]) -> Option<(String, String)> {
-    let text = |name: &str| files.text(&join(folder, name));
-    let is_one = |name: &String| names.contains(&normal(name));
-    let in_lines = |text: String| text.lines().filter_map(requirement).find(is_one);
-    let in_toml = |text: String| declared_in_toml(&text).into_iter().find(is_one);
-    for (manifest, package) in [("pyproject.toml", text("pyproject.toml")), ("Pipfile", text("Pipfile"))] {
-        if let Some(package) = package.and_then(in_toml) {
-            return Some((manifest.to_owned(), package));
-        }
-    }
-    REQUIREMENTS
-        .into_iter()
-        .chain(["setup.cfg"])
-        .find_map(|manifest| Some((manifest.to_owned(), text(manifest).and_then(in_lines)?)))
+    let find = |manifest: &str, parse: fn(&str) -> Vec<String>| {
+        let declared = files.declared(&join(folder, manifest), parse);
+        let package = declared.iter().find(|name| names.contains(&normal(name)))?;
+        Some((manifest.to_owned(), package.clone()))
+    };
+    let in_toml = ["pyproject.toml", "Pipfile"].into_iter().find_map(|name| find(name, declared_in_toml));
+    let in_lines =
+        || REQUIREMENTS.into_iter().chain(["setup.cfg"]).find_map(|name| find(name, declared_in_lines));
+    in_toml.or_else(in_lines)
+}
+
+/// The packages that the lines of a manifest begin with.
+fn declared_in_lines(text: &str) -> Vec<String> {
+    text.lines().filter_map(requirement).collect()
 }
 
 /// The package name at the start of a requirement (PEP 508); `None` for a comment or an option.
@@ -165,7 +166,7 @@ fn installer(files: &DraftFiles<'_>, folder: &str, manifest: &str) -> String {
     match manifest {
         "Pipfile" => "pipenv install --dev".to_owned(),
         "pyproject.toml" => {
-            let text = files.text(&join(folder, manifest)).unwrap_or_default();
+            let text = files.manifest(&join(folder, manifest)).unwrap_or_default();
             let is_poetry = text.contains("[tool.poetry");
             if is_poetry { "poetry install --all-extras" } else { "pip install -e ." }.to_owned()
         }

@@ -1,6 +1,6 @@
-//! A cache of the answers of programs.
+//! A cache of the results of programs: their findings, and the texts that fixers made.
 //!
-//! Invariant: the cache is bounded in number and in bytes, and returns nothing that has expired.
+//! Invariant: a cache is bounded in number and in bytes, and returns nothing that has expired.
 
 use parking_lot::Mutex;
 use std::num::NonZeroUsize;
@@ -12,90 +12,104 @@ use lru::LruCache;
 use crate::output::ToolFinding;
 use lockgate_text::Version;
 
-/// The maximum number of cached answers.
-const MAX_ANSWERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
-/// The maximum size of all cached answers, in bytes.
-const MAX_BYTES: usize = 16 << 20;
-/// The maximum size of one cached answer, in bytes: it must not evict all others.
-const LARGEST: usize = MAX_BYTES / 4;
-
 /// The findings of a program in each text of a run.
 pub(crate) type CachedFindings = Arc<[Vec<ToolFinding>]>;
 
-/// The answers by cache key; the least recently used ones are evicted.
-#[derive(Debug)]
-pub(crate) struct Answers(Mutex<CachedRun>);
+/// A value that is cached, with the limits of its cache.
+pub(crate) trait CacheValue: Clone {
+    /// The maximum number of cached values.
+    const MAX_ENTRIES: NonZeroUsize;
+    /// The maximum size of all cached values, in bytes.
+    const MAX_BYTES: usize;
+    /// The maximum size of one cached value, in bytes: it must not evict all others.
+    const LARGEST: usize;
 
-#[derive(Debug)]
-struct CachedRun {
-    answers: LruCache<Version, CacheEntry>,
-    bytes: usize,
+    /// Returns the approximate size of the value, in bytes.
+    fn size(&self) -> usize;
 }
 
-#[derive(Debug)]
-struct CacheEntry {
-    answer: CachedFindings,
-    until: Instant,
-}
+impl CacheValue for CachedFindings {
+    const MAX_ENTRIES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
+    const MAX_BYTES: usize = 16 << 20;
+    const LARGEST: usize = Self::MAX_BYTES / 4;
 
-impl Default for Answers {
-    fn default() -> Answers {
-        Answers(Mutex::new(CachedRun { answers: LruCache::new(MAX_ANSWERS), bytes: 0 }))
+    fn size(&self) -> usize {
+        let words = |finding: &ToolFinding| {
+            let names = [finding.elsewhere.as_ref(), finding.code.as_ref()].into_iter().flatten();
+            size_of::<ToolFinding>() + finding.message.len() + names.map(String::len).sum::<usize>()
+        };
+        let lists = size_of_val(&**self);
+        size_of::<(Self, Instant)>() + lists + self.iter().flatten().map(words).sum::<usize>()
     }
 }
 
-impl Answers {
-    /// Returns the cached answer, if it has not expired.
-    pub(crate) fn get(&self, key: Version, now: Instant) -> Option<CachedFindings> {
+impl CacheValue for Arc<str> {
+    const MAX_ENTRIES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(31);
+    const MAX_BYTES: usize = 32 << 20;
+    const LARGEST: usize = 1 << 20;
+
+    fn size(&self) -> usize {
+        self.len()
+    }
+}
+
+/// The values by cache key; the least recently used ones are evicted.
+#[derive(Debug)]
+pub(crate) struct ExpiringCache<V>(Mutex<CacheEntries<V>>);
+
+#[derive(Debug)]
+struct CacheEntries<V> {
+    values: LruCache<Version, (V, Instant)>,
+    bytes: usize,
+}
+
+impl<V: CacheValue> Default for ExpiringCache<V> {
+    fn default() -> ExpiringCache<V> {
+        ExpiringCache(Mutex::new(CacheEntries { values: LruCache::new(V::MAX_ENTRIES), bytes: 0 }))
+    }
+}
+
+impl<V: CacheValue> ExpiringCache<V> {
+    /// Returns the cached value, if it has not expired.
+    pub(crate) fn get(&self, key: Version, now: Instant) -> Option<V> {
         let mut cache = self.0.lock();
-        let entry = cache.answers.get(&key)?;
-        if now < entry.until {
-            return Some(Arc::clone(&entry.answer));
+        let (value, until) = cache.values.get(&key)?;
+        if now < *until {
+            return Some(value.clone());
         }
         cache.forget(key);
         None
     }
 
-    /// Removes the answer from the cache.
+    /// Removes the value from the cache.
     pub(crate) fn forget(&self, key: Version) {
         self.0.lock().forget(key);
     }
 
-    /// Caches an answer until this moment.
-    pub(crate) fn keep(&self, key: Version, answer: &CachedFindings, until: Instant) {
-        if size(answer) > LARGEST {
+    /// Caches a value until this moment, unless it is too large.
+    pub(crate) fn keep(&self, key: Version, value: &V, until: Instant) {
+        if value.size() > V::LARGEST {
             return;
         }
         let mut cache = self.0.lock();
         cache.forget(key);
-        let entry = CacheEntry { answer: Arc::clone(answer), until };
-        cache.bytes += size(answer);
-        if let Some((_, oldest)) = cache.answers.push(key, entry) {
-            cache.bytes -= size(&oldest.answer);
+        cache.bytes += value.size();
+        if let Some((_, (oldest, _))) = cache.values.push(key, (value.clone(), until)) {
+            cache.bytes -= oldest.size();
         }
-        while cache.bytes > MAX_BYTES {
-            let Some((_, oldest)) = cache.answers.pop_lru() else { break };
-            cache.bytes -= size(&oldest.answer);
+        while cache.bytes > V::MAX_BYTES {
+            let Some((_, (oldest, _))) = cache.values.pop_lru() else { break };
+            cache.bytes -= oldest.size();
         }
     }
 }
 
-impl CachedRun {
+impl<V: CacheValue> CacheEntries<V> {
     fn forget(&mut self, key: Version) {
-        if let Some(entry) = self.answers.pop(&key) {
-            self.bytes -= size(&entry.answer);
+        if let Some((value, _)) = self.values.pop(&key) {
+            self.bytes -= value.size();
         }
     }
-}
-
-/// Returns the approximate size of an answer, in bytes.
-fn size(answer: &[Vec<ToolFinding>]) -> usize {
-    let words = |finding: &ToolFinding| {
-        let names = [finding.elsewhere.as_ref(), finding.code.as_ref()].into_iter().flatten();
-        size_of::<ToolFinding>() + finding.message.len() + names.map(String::len).sum::<usize>()
-    };
-    let lists = size_of_val(answer);
-    size_of::<CacheEntry>() + lists + answer.iter().flatten().map(words).sum::<usize>()
 }
 
 #[cfg(test)]
@@ -104,6 +118,8 @@ mod tests {
 
     use super::*;
     use crate::Severity;
+
+    type Answers = ExpiringCache<CachedFindings>;
 
     fn key(number: usize) -> Version {
         Version::hash(&number.to_le_bytes())
@@ -125,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_given_back_until_its_time_is_over() {
+    fn a_value_is_given_back_until_its_time_is_over() {
         let (answers, now) = (Answers::default(), Instant::now());
         let until = now + Duration::from_secs(60);
         answers.keep(key(1), &answer(1), until);
@@ -137,10 +153,10 @@ mod tests {
     }
 
     #[test]
-    fn the_least_recently_used_answer_is_dropped() {
+    fn the_least_recently_used_value_is_dropped() {
         let (answers, now) = (Answers::default(), Instant::now());
         let until = now + Duration::from_secs(60);
-        let large = LARGEST - size(&answer(0));
+        let large = CachedFindings::LARGEST - answer(0).size();
         for number in 0..4 {
             answers.keep(key(number), &answer(large), until);
         }
@@ -148,21 +164,34 @@ mod tests {
         answers.keep(key(4), &answer(large), until);
         let known = |numbers: [usize; 5]| numbers.map(|number| answers.get(key(number), now).is_some());
         assert_eq!(known([0, 1, 2, 3, 4]), [true, false, true, true, true]);
-        assert_eq!(answers.0.lock().bytes, MAX_BYTES);
+        assert_eq!(answers.0.lock().bytes, CachedFindings::MAX_BYTES);
         answers.keep(key(5), &answer(large + 1), until);
         assert_eq!(known([0, 2, 3, 4, 5]), [true, true, true, true, false], "one that is too large");
     }
 
     #[test]
-    fn the_number_of_answers_is_limited_and_keys_are_unique() {
+    fn the_number_of_values_is_limited_and_keys_are_unique() {
         let (answers, now) = (Answers::default(), Instant::now());
         let until = now + Duration::from_secs(60);
-        for number in 0..MAX_ANSWERS.get() + 10 {
+        let most = CachedFindings::MAX_ENTRIES.get();
+        for number in 0..most + 10 {
             answers.keep(key(number), &answer(0), until);
             answers.keep(key(number), &answer(1), until);
         }
         let cache = answers.0.lock();
-        assert_eq!(cache.answers.len(), MAX_ANSWERS.get());
-        assert_eq!(cache.bytes, MAX_ANSWERS.get() * size(&answer(1)));
+        assert_eq!(cache.values.len(), most);
+        assert_eq!(cache.bytes, most * answer(1).size());
+    }
+
+    #[test]
+    fn a_text_is_given_back_until_its_time_is_over_and_a_large_one_never() {
+        let (texts, now) = (ExpiringCache::<Arc<str>>::default(), Instant::now());
+        let until = now + Duration::from_secs(60);
+        let [small, large]: [Arc<str>; 2] = ["x".into(), "x".repeat(<Arc<str>>::LARGEST + 1).into()];
+        texts.keep(key(1), &small, until);
+        texts.keep(key(2), &large, until);
+        assert_eq!(texts.get(key(1), now), Some(small));
+        assert_eq!(texts.get(key(1), until), None);
+        assert_eq!(texts.get(key(2), now), None);
     }
 }

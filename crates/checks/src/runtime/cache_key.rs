@@ -9,9 +9,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
-use super::ancestors;
 use super::cache_inputs::CacheInputs;
 use super::config_deps;
+use super::file_walk;
 use super::key_hasher::KeyHasher;
 use crate::regular;
 use lockgate_policy::{CacheScope, Gate, Rule, ServerSpec};
@@ -68,8 +68,8 @@ impl<'a> CacheKey<'a> {
         let files = paths.iter().map(|path| of_file(path)).collect();
         let around = match inputs.scope() {
             CacheScope::File => Some(KeyHasher::default().version()),
-            CacheScope::Package => ancestors::package(&rule.gate, root, paths),
-            CacheScope::Project => ancestors::project(&rule.gate, root, paths),
+            CacheScope::Package => file_walk::package(&rule.gate, root, paths),
+            CacheScope::Project => file_walk::project(&rule.gate, root, paths),
         };
         Some(CacheKey { files, around })
     }

@@ -1,27 +1,26 @@
 //! State that gates keep between calls, and share among concurrent calls.
 
-mod ancestors;
 mod cache;
 mod cache_inputs;
 mod cache_key;
 mod canary;
 mod config_deps;
-mod formatted;
+mod file_walk;
 mod key_hasher;
 mod slots;
 mod traits;
 mod versions;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-pub(super) use self::ancestors::survey;
-use self::cache::Answers;
 pub(super) use self::cache::CachedFindings;
+use self::cache::ExpiringCache;
 pub(super) use self::cache_inputs::CacheInputs;
 pub(super) use self::cache_key::{ANSWER_LIFETIME, CacheKey, configured};
 use self::canary::Proofs;
 pub(super) use self::canary::{Proof, Subject};
-use self::formatted::Formatted;
+pub(super) use self::file_walk::survey;
 pub(super) use self::slots::Slots;
 pub(super) use self::traits::Traits;
 pub(super) use self::versions::Versions;
@@ -33,9 +32,9 @@ use lockgate_sandbox::{Ceiling, strongest, unavailable_reason};
 #[derive(Debug)]
 pub struct GateRuntime {
     pub(super) slots: Slots,
-    pub(super) answers: Answers,
+    pub(super) answers: ExpiringCache<CachedFindings>,
     pub(super) proofs: Proofs,
-    pub(super) formatted: Formatted,
+    pub(super) formatted: ExpiringCache<Arc<str>>,
     /// The strongest isolation that programs may get.
     pub(super) ceiling: Ceiling,
     pub(super) pool: ServerPool,
@@ -76,9 +75,9 @@ impl Default for GateRuntime {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         GateRuntime {
             slots: Slots::new(cores),
-            answers: Answers::default(),
+            answers: ExpiringCache::default(),
             proofs: Proofs::default(),
-            formatted: Formatted::default(),
+            formatted: ExpiringCache::default(),
             ceiling: Ceiling::default(),
             pool: ServerPool::default(),
             versions: Versions::default(),

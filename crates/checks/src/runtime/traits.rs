@@ -12,7 +12,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::ancestors::{self, Tree};
+use super::file_walk::{self, Tree};
 use super::key_hasher::KeyHasher;
 use crate::regular;
 use lockgate_policy::{CacheScope, Gate};
@@ -76,10 +76,10 @@ impl Traits {
     ) -> Traits {
         let sources = || {
             let edited: Vec<&str> = drafts.iter().map(|(path, _)| *path).collect();
-            let tree = ancestors::tree(gate, root, &edited)?;
+            let tree = file_walk::tree(gate, root, &edited)?;
             let draft = |(path, text): &(&str, Option<&str>)| {
                 let text = (*text)?;
-                let is_whole = ancestors::is_configuration(gate, path);
+                let is_whole = file_walk::is_configuration(gate, path);
                 let traits = if is_whole { Version::hash(text.as_bytes()) } else { roads(text) };
                 Some(((*path).to_owned(), traits))
             };

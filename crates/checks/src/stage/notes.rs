@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -60,7 +60,8 @@ impl Notes {
         }
         create_private(&self.0)?;
         let mut whole = tempfile::NamedTempFile::new_in(&self.0)?;
-        serde_json::to_writer(&mut whole, &all).map_err(io::Error::from)?;
+        // The serializer writes each sign by itself.
+        whole.write_all(&serde_json::to_vec(&all).map_err(io::Error::from)?)?;
         whole.persist(self.file(root)).map(drop).map_err(|error| error.error)
     }
 

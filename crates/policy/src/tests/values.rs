@@ -143,6 +143,9 @@ fn values_of_a_wrong_type_are_named() {
         ("quality_gates: yes", "1:16: `quality_gates` must be a map, not the text `yes`"),
         ("quality_gates: { go: syntax }", "1:22: `go` must be a list, not the text `syntax`"),
         ("quality_gates: { go: [syntax] }", "1:23: a gate must be a map, not the text `syntax`"),
+        ("quality_gates: { go: [gofmtt] }", "not the text `gofmtt`: write `{ tool: gofmt }`"),
+        ("quality_gates: { go: [gofmt] }", "not the text `gofmt`: write `{ tool: gofmt }`"),
+        ("quality_gates: { go: [what-is-this] }", "not the text `what-is-this`: write `{ tool: ruff }`"),
         ("quality_gates: { go: [{ tool: 5 }] }", "1:31: `tool` must be a text, not the number 5"),
         (
             "quality_gates: { go: [{ tool: syntax, enabled: yes }] }",

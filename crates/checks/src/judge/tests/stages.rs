@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use super::super::plan::{GatePlan, ProgramMode};
 use super::*;
 
 const WORDS: &str = "define:
@@ -31,6 +32,41 @@ fn old_findings_are_reported_and_only_new_errors_block() {
         .collect();
     assert_eq!(findings, [(2, error, true, true), (3, warning, true, false), (1, error, false, false)]);
     assert_eq!(verdict.findings[0].gate, "no-todo");
+}
+
+#[test]
+fn files_as_they_are_are_checked_by_the_command_for_the_whole_project() {
+    let is_server = |word: &str, profile| {
+        let trial = Trial::new(&format!(
+            "define:\n  types:\n    about: Made up.\n    languages: ['*']\n    kind: server\n    server: {{ command: [sh] }}\n    \
+             input: staged\n    scope: project\n    command: [sh, '{{{word}}}']\n    output: {FILES}\n\
+             quality_gates: {{ '*': [{{ tool: types }}] }}\n"
+        ));
+        trial.runtime.keep_servers();
+        let text = Buffer::read(b"x\n".to_vec(), Hints::default()).unwrap();
+        let draft = Draft {
+            path: "a.txt",
+            language: None,
+            before: None,
+            after: &text,
+            map: &LineMap::default(),
+            input_location: InputLocation::OverFile,
+            files_exist: &|_| false,
+        };
+        let env = GateEnv {
+            root: trial.project.path(),
+            exec_permission: &trial.permission,
+            runtime: &trial.runtime,
+            isolation: Isolation::None,
+            cache: None,
+        };
+        let plan = GatePlan::new(&trial.policy.effective_rules("a.txt", None, profile), &draft, &env);
+        matches!(plan.checks[0].how.mode, ProgramMode::Server(..))
+    };
+    assert!(!is_server("root", Profile::Check));
+    // The controls: an edit asks the server, and so does a check where the command gets the changed files only.
+    assert!(is_server("root", Profile::Edit) && is_server("root", Profile::Batch));
+    assert!(is_server("paths", Profile::Check));
 }
 
 #[test]

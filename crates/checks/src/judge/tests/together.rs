@@ -78,6 +78,14 @@ fn findings_go_to_the_drafts_of_their_files_once() {
 }
 
 #[test]
+fn old_findings_of_an_unchanged_draft_stay_old_beside_a_changed_one() {
+    let trial = trial(GREP, "'{root}'", "");
+    let drafts = [("a.txt", Some("bad\n"), "bad\n"), ("b.txt", Some("x\n"), "y\n")];
+    assert_eq!(shared_out(&trial.judge_together(&drafts, OnDisk::Before)), [(0, None, 1, false)]);
+    assert_eq!(shared_out(&trial.judge_together(&drafts, OnDisk::After)), [(0, None, 1, false)]);
+}
+
+#[test]
 fn an_error_that_one_draft_causes_elsewhere_rejects_the_call() {
     // A call of f is bad if a.txt no longer defines it.
     let script =

@@ -31,7 +31,7 @@ const LARGEST_CONFIGURATION: u64 = 1 << 18;
 /// Returns a version of the gate's files in the folders of these paths, without the paths themselves; `None`
 /// if there are too many.
 pub(super) fn package(gate: &Gate, root: &Path, paths: &[&str]) -> Option<Version> {
-    let mut walk = AncestorWalk::new(gate, root, paths);
+    let mut walk = ProjectWalk::new(gate, root, paths);
     let folders: BTreeSet<&str> =
         paths.iter().map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder)).collect();
     for folder in folders {
@@ -42,7 +42,7 @@ pub(super) fn package(gate: &Gate, root: &Path, paths: &[&str]) -> Option<Versio
 
 /// Returns a version of the gate's files below the root, without these paths; `None` if there are too many.
 pub(super) fn project(gate: &Gate, root: &Path, paths: &[&str]) -> Option<Version> {
-    AncestorWalk::new(gate, root, paths).enter_all().map(AncestorWalk::version)
+    ProjectWalk::new(gate, root, paths).enter_all().map(ProjectWalk::version)
 }
 
 /// The files below a root, except the edited ones.
@@ -56,8 +56,7 @@ pub(super) struct Tree {
 
 /// Returns the files below the root, except these; `None` if there are too many.
 pub(super) fn tree(gate: &Gate, root: &Path, edited: &[&str]) -> Option<Tree> {
-    let walk =
-        AncestorWalk { configurations: Some(BTreeMap::new()), ..AncestorWalk::new(gate, root, edited) };
+    let walk = ProjectWalk { configurations: Some(BTreeMap::new()), ..ProjectWalk::new(gate, root, edited) };
     let walk = walk.enter_all()?;
     let mut sources: Vec<String> = walk.files.into_iter().map(|(path, _)| path).collect();
     sources.sort_unstable();
@@ -81,14 +80,14 @@ pub(super) fn is_configuration(gate: &Gate, path: &str) -> bool {
 /// Returns versions of the gate's files below a folder, and of those with one of these names, by absolute
 /// path; `None` if there are too many, or a path is not UTF-8.
 pub(crate) fn survey(gate: &Gate, folder: &Path, named: &[&str]) -> Option<BTreeMap<String, Version>> {
-    let walk = AncestorWalk { named, most: MAX_SURVEYED, ..AncestorWalk::new(gate, folder, &[]) };
+    let walk = ProjectWalk { named, most: MAX_SURVEYED, ..ProjectWalk::new(gate, folder, &[]) };
     let stamped = |(path, hasher): (String, KeyHasher)| {
         Some((folder.join(path).to_str()?.to_owned(), hasher.version()))
     };
     walk.enter_all()?.files.into_iter().map(stamped).collect()
 }
 
-struct AncestorWalk<'a> {
+struct ProjectWalk<'a> {
     gate: &'a Gate,
     root: &'a Path,
     /// The edited files, whose drafts count instead.
@@ -102,10 +101,10 @@ struct AncestorWalk<'a> {
     most: usize,
 }
 
-impl<'a> AncestorWalk<'a> {
-    fn new(gate: &'a Gate, root: &'a Path, edited: &[&'a str]) -> AncestorWalk<'a> {
+impl<'a> ProjectWalk<'a> {
+    fn new(gate: &'a Gate, root: &'a Path, edited: &[&'a str]) -> ProjectWalk<'a> {
         let edited = edited.iter().copied().collect();
-        AncestorWalk {
+        ProjectWalk {
             gate,
             root,
             edited,
@@ -118,7 +117,7 @@ impl<'a> AncestorWalk<'a> {
     }
 
     /// Records the files of the root and of all folders below it; `None` if there are too many.
-    fn enter_all(mut self) -> Option<AncestorWalk<'a>> {
+    fn enter_all(mut self) -> Option<ProjectWalk<'a>> {
         let mut open = vec![String::new()];
         while let Some(folder) = open.pop() {
             open.extend(self.enter(&folder)?);
