@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::batch::{Batch, RestoredMetadata};
 use super::decide::Decision;
+use super::journal_limits::{self, limits, warn_untidy};
 use super::plan::FileDraft;
 use super::report::Report;
 use super::resolve::ResolvedTarget;
@@ -12,8 +13,8 @@ use super::services::Services;
 use lockgate_checks::{Outcome, Verdict};
 use lockgate_edit::Edit;
 use lockgate_error::{Code, Disk, Error};
-use lockgate_policy::{HardLinks, Policy, Publishing};
-use lockgate_store::{Content, JournalRecord, PublishedBatch, RetentionLimits, Write, WriteOutcome};
+use lockgate_policy::{HardLinks, Publishing};
+use lockgate_store::{Content, JournalRecord, PublishedBatch, Write, WriteOutcome};
 use lockgate_text::Buffer;
 
 /// The most characters of the gates' summary in the journal.
@@ -49,7 +50,7 @@ pub(super) fn commit(
     let writes: Vec<Write<'_>> = wanted.clone().map(write).collect();
     let Some(first) = writes.first() else { return Ok(Committed::Nothing) };
     let how = wanted.map(|draft| draft.target.rules.publishing).reduce(Publishing::stricter);
-    let meta = batch.edit_meta(gates(drafts));
+    let meta = batch.edit_meta(gate_summary(drafts.iter().map(|draft| &draft.verdict)));
     match first.place.publish(&services.store, &writes, how.unwrap_or_default(), &meta) {
         Ok(WriteOutcome::All(published)) => {
             keep_texts(services, drafts);
@@ -100,22 +101,12 @@ pub(super) fn tidy_rows(services: &Arc<Services>, reports: &[Report]) {
 pub(super) fn tidy_journal(services: &Services, targets: &[ResolvedTarget], reports: &[Report]) {
     let file = targets.iter().find_map(|target| target.place.file().zip(Some(&target.rules)));
     if let Some((file, rules)) = file.filter(|_| has_written(reports)) {
-        warn_untidy(services.store.journal.tidy(file, limits(rules)));
+        journal_limits::tidy_journal(&services.store, file, rules);
     }
 }
 
 fn has_written(reports: &[Report]) -> bool {
     reports.iter().any(|report| report.edit_id.is_some())
-}
-
-fn limits(policy: &Policy) -> RetentionLimits {
-    RetentionLimits { size: policy.limits.journal, age: policy.limits.journal_age }
-}
-
-fn warn_untidy(result: Result<(), Error>) {
-    if let Err(error) = result {
-        tracing::warn!("the journal was not cleaned up: {}", error.message);
-    }
 }
 
 fn write<'a>(draft: &'a FileDraft<'_>) -> Write<'a> {
@@ -137,14 +128,11 @@ pub(super) fn content(buffer: &Buffer) -> Content<'_> {
     Content { version: buffer.version(), bytes: buffer.bytes() }
 }
 
-/// Summarises the verdicts of the gates.
-fn gates(drafts: &[FileDraft<'_>]) -> String {
-    let ran = |verdict: &Verdict| {
-        let has_run = |outcome| matches!(outcome, Outcome::Passed | Outcome::Found | Outcome::Fixed);
-        let runs = verdict.runs.iter().filter(|run| has_run(run.outcome));
-        runs.map(|run| format!("{} {}", run.gate, run.outcome.name())).collect::<Vec<_>>()
-    };
-    let names = distinct(drafts.iter().flat_map(|draft| ran(&draft.verdict)));
+/// Returns the gates that ran and their results, each once, for the journal.
+pub fn gate_summary<'v>(verdicts: impl Iterator<Item = &'v Verdict>) -> String {
+    let has_run = |outcome| matches!(outcome, Outcome::Passed | Outcome::Found | Outcome::Fixed);
+    let runs = verdicts.flat_map(|verdict| &verdict.runs).filter(|run| has_run(run.outcome));
+    let names = distinct(runs.map(|run| format!("{} {}", run.gate, run.outcome.name())));
     names.join(", ").chars().take(MAX_GATES).collect()
 }
 

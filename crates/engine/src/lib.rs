@@ -40,6 +40,7 @@ mod guards;
 mod history;
 mod hook_state;
 mod host_edit;
+mod journal_limits;
 mod judge;
 mod link_target;
 mod links;
@@ -73,6 +74,7 @@ pub use audit::{
     Audit, AuditRoot, AuditTarget, ChangeKind, CheckBase, CheckedFile, ProjectTrial, SkippedFile,
 };
 pub use caches::Caches;
+pub use commit::gate_summary;
 pub use decide::{Decision, decide};
 pub use history::EntryDiffs;
 pub use hook_state::HookState;

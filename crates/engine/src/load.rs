@@ -59,8 +59,8 @@ pub(super) fn load(
 fn load_target(services: &Services, target: &mut ResolvedTarget) -> Result<CurrentText, Error> {
     let (hints, known) = hints_and_known(services, &target.place);
     let (limit, bytes) = (target.rules.limits.file, known.as_ref().map(|known| known.bytes()));
-    let last = target.last.take();
-    let (snapshot, last) = target.place.read_and_last(&services.store, limit, bytes, last)?;
+    let (folder, last) = (target.folder.take(), target.last.take());
+    let (snapshot, last) = target.place.read_and_last(&services.store, limit, bytes, folder, last)?;
     target.last = last;
     let current = decode(services, &target.place, hints, known, snapshot)?;
     if let (Some(file), Some(_)) = (target.place.file(), &current.snapshot) {

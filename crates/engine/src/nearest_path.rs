@@ -8,7 +8,7 @@ use lockgate_edit::request::{Request, Target};
 use lockgate_edit::{Edit, Needle, Occurrences, Search};
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_matching::exact;
-use lockgate_store::{Clock, DocumentPath, Hidden, SearchClock, SearchRoots, SearchTarget};
+use lockgate_store::{Clock, DocumentPath, Hidden, SearchClock, SearchRoots, SearchTarget, path_of_url};
 use lockgate_text::{nearest, nearest_all};
 
 /// The time limit for finding files.
@@ -47,8 +47,8 @@ impl Services {
             return error;
         }
         let is_meant = match error.code {
-            // The path is that of this file, with a final `/`.
-            Code::NotAFile => true,
+            // The path is that of this file, with a final `/` or as a URL.
+            Code::NotAFile | Code::InvalidInput => true,
             // A file outside may have the quote as well: `/etc/hosts` is not the `hosts` of a root.
             Code::PathOutsideRoot => {
                 let named = request.and_then(|request| request.target.file()).unwrap_or_default();
@@ -131,8 +131,18 @@ impl Services {
                 let same_name = only(nearest).filter(|file| split(file).1 == name);
                 error.hint(hint).with_next_if(same_name.map(|path| NextCall::Path { path }))
             }
+            Code::InvalidInput if error.field.as_deref() == Some("path") => {
+                error.with_next_if(self.file_of_url(path))
+            }
             _ => error,
         }
+    }
+
+    /// Returns the same call for the file that a URL names.
+    fn file_of_url(&self, path: &str) -> Option<NextCall> {
+        let file = path_of_url(path)?;
+        let is_file = matches!(self.store.files.search_target(Some(file)), Ok(SearchTarget::File(_)));
+        is_file.then(|| NextCall::Path { path: file.to_owned() })
     }
 
     /// Returns the nearest folder of a relative path that has files, empty for the root. If the time is up, it is only

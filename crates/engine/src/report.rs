@@ -1,5 +1,6 @@
 //! The report of a request, which each frontend renders in its own way.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::batch::Batch;
@@ -14,7 +15,9 @@ use lockgate_edit::request::Entity;
 use lockgate_edit::{Edit, SearchMatches};
 use lockgate_error::Error;
 use lockgate_policy::Policy;
-use lockgate_store::{EditId, Entry, EntryKind, FileChange, GuardLevel, PublishedBatch, PublishedFile};
+use lockgate_store::{
+    EditId, Entry, EntryKind, FileLocation, GuardLevel, LockKey, PublishedBatch, PublishedFile,
+};
 use lockgate_text::diff::{self, Diff};
 use lockgate_text::{Buffer, LineMap, LineShift, Plan, Region, Version};
 
@@ -139,8 +142,8 @@ impl Report {
         let FileDraft { request, target, current, base, planned, drafted, verdict, .. } = draft;
         // An undo names no version; its lines refer to the current one.
         let base = base.filter(|_| !matches!(request.edit, Edit::Restore(_)));
-        let shifts = match base.map(|base| line_map(&base, &drafted.buffer)) {
-            Some(Ok(map)) => map.shifts(),
+        let shifts = match base.map(|base| line_map(&base, &current.buffer)) {
+            Some(Ok(map)) => map.then(&drafted.map).shifts(),
             Some(Err(_)) | None => drafted.map.shifts(),
         };
         let before = current.into_previous_text();
@@ -272,12 +275,13 @@ pub(super) fn report(
 ) -> Vec<Report> {
     let is_refused = drafts.iter().any(|draft| draft.decision() == Decision::Refuse);
     let edit = published.as_ref().and_then(|published| published.edit);
+    let recent = RecentChanges::new(services, edit);
     let mut files = published.into_iter().flat_map(|published| published.files);
     let mut reports = Vec::with_capacity(drafts.len());
     for draft in drafts {
         let is_written = !is_refused && draft.decision() == Decision::Write && draft.drafted.is_changed;
         let published = if is_written { files.next() } else { None };
-        let notes = notes(services, batch, &draft, published.as_ref(), edit);
+        let notes = notes(services, batch, &draft, published.as_ref(), &recent);
         let decision = match draft.decision() {
             Decision::Write if is_refused => Decision::Show,
             decision => decision,
@@ -293,21 +297,17 @@ pub(super) fn report(
     reports
 }
 
-/// Returns the notes on outside changes to the file, on this edit, and on the isolation of gates. `edit` is the entry of
-/// this call, if it has one already.
+/// Returns the notes on outside changes to the file, on this edit, and on the isolation of gates.
 fn notes(
     services: &Services,
     batch: &Batch,
     draft: &FileDraft<'_>,
     published: Option<&PublishedFile>,
-    edit: Option<EditId>,
+    recent: &RecentChanges<'_>,
 ) -> Vec<String> {
     let place = &draft.target.place;
-    let foreign = draft
-        .target
-        .last
-        .as_ref()
-        .and_then(|last| outside_notes(services, last, edit, draft.target, &draft.current));
+    let last = draft.target.last.as_ref();
+    let foreign = last.and_then(|last| outside_notes(last, recent, draft.target, &draft.current));
     let lost = match place.disabled_reason(&services.store) {
         Some(why) => Some(format!("this edit cannot be undone: {why}")),
         None if draft.target.is_journaled => None,
@@ -332,15 +332,14 @@ fn notes(
 
 /// Describes a change that another program made since the last edit.
 fn outside_notes(
-    services: &Services,
     last: &Entry,
-    edit: Option<EditId>,
+    recent: &RecentChanges<'_>,
     target: &ResolvedTarget,
     current: &CurrentText,
 ) -> Option<String> {
     let (_, changed) = target.last_change()?;
     let now = current.text().map(Buffer::version);
-    if now == changed.after || is_made_by_other_path(services, last, edit, target, now) {
+    if now == changed.after || recent.is_made_by_other_path(last, target, now) {
         return None;
     }
     let (id, noun) = (last.id, target.place.noun());
@@ -352,29 +351,60 @@ fn outside_notes(
     })
 }
 
-/// True if the newest edit of the file before this call, and since the last one by this path, made the text that the call
-/// found. That edit was by another path: a second hard link, or in the journal of another root that has the file.
-fn is_made_by_other_path(
-    services: &Services,
-    last: &Entry,
+/// The recent changes in the journals of all roots, which the reports of one call share.
+struct RecentChanges<'s> {
+    services: &'s Services,
+    /// The entry of this call, if it has one already; its changes are left out.
     edit: Option<EditId>,
-    target: &ResolvedTarget,
-    now: Option<Version>,
-) -> bool {
-    let Some(file) = target.place.file() else { return false };
-    let files = &services.store.files;
-    let root = files.root_path(file).ok();
-    let is_same_file = |changed: &&FileChange| {
-        files.admit_to_read(&changed.path).is_ok_and(|other| {
-            let is_link = || target.place.names().iter().any(|name| name == other.in_root());
-            other.key() == file.key() || files.root_path(&other).ok() == root && is_link()
+    /// The changes from the newest one on, read on first use.
+    changes: OnceCell<Vec<RecentChange>>,
+}
+
+struct RecentChange {
+    entry: EditId,
+    /// The file, if its path may still be read, and its key.
+    file: Option<(LockKey, FileLocation)>,
+    after: Option<Version>,
+}
+
+impl<'s> RecentChanges<'s> {
+    fn new(services: &'s Services, edit: Option<EditId>) -> RecentChanges<'s> {
+        RecentChanges { services, edit, changes: OnceCell::new() }
+    }
+
+    /// True if the newest edit of the file before this call, and since the last one by this path, made the text that the
+    /// call found. That edit was by another path: a second hard link, or in the journal of another root that has the
+    /// file.
+    fn is_made_by_other_path(&self, last: &Entry, target: &ResolvedTarget, now: Option<Version>) -> bool {
+        let (files, names) = (&self.services.store.files, target.place.names());
+        let Some(file) = target.place.file() else { return false };
+        if names.is_empty() && files.root_paths().len() == 1 {
+            return false;
+        }
+        let (key, root) = (file.key(), files.root_path(file).ok());
+        let is_same_file = |changed: &&RecentChange| {
+            changed.file.as_ref().is_some_and(|(other_key, other)| {
+                let is_link = || names.iter().any(|name| name == other.in_root());
+                *other_key == key || files.root_path(other).ok() == root && is_link()
+            })
+        };
+        let newest = self.changes().iter().take_while(|changed| changed.entry != last.id).find(is_same_file);
+        newest.is_some_and(|changed| changed.after == now)
+    }
+
+    fn changes(&self) -> &[RecentChange] {
+        self.changes.get_or_init(|| {
+            let recent = self.services.store.journal.entries(None, RECENT_ENTRIES).unwrap_or_default();
+            let before = recent.iter().filter(|entry| Some(entry.id) != self.edit);
+            let changes = before.flat_map(|entry| entry.changes.iter().map(|changed| (entry.id, changed)));
+            let resolved = changes.take(RECENT_CHANGES).map(|(entry, changed)| {
+                let file = self.services.store.files.admit_to_read(&changed.path).ok();
+                let file = file.map(|file| (file.key(), file));
+                RecentChange { entry, file, after: changed.after }
+            });
+            resolved.collect()
         })
-    };
-    let recent = services.store.journal.entries(None, RECENT_ENTRIES).unwrap_or_default();
-    let since = recent.iter().take_while(|entry| entry.id != last.id);
-    let before = since.filter(|entry| Some(entry.id) != edit);
-    let newest = before.flat_map(|entry| &entry.changes).take(RECENT_CHANGES).find(is_same_file);
-    newest.is_some_and(|changed| changed.after == now)
+    }
 }
 
 fn status(decision: Decision, published: Option<&PublishedFile>, drafted: &Drafted) -> Status {
@@ -410,6 +440,7 @@ fn fixers(verdict: &Verdict) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::Workspace;
+    use crate::resolve::resolve;
     use lockgate_checks::Watch;
     use lockgate_edit::request::{Request, Target};
 
@@ -446,6 +477,33 @@ mod tests {
             let report = edit("in/a.txt", "six\n").await;
             let is_note = |note: &String| note.contains("was overwritten by another program since edit ");
             assert!(report.notes.iter().any(is_note), "{report:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn recent_changes_are_read_once_and_not_where_no_other_path_leads_to_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("root");
+        let inner = root.join("in");
+        std::fs::create_dir_all(&inner).unwrap();
+        for (roots, own, expected) in [(vec![root.clone()], "one", None), (vec![root, inner], "two", Some(2))]
+        {
+            let services = Workspace::at(&roots).with_state_dir(&dir.path().join(own)).services().unwrap();
+            let request = |path: &str| Request::new(Target::File(path.to_owned()), Edit::Restore(own.into()));
+            for path in ["a.txt", "b.txt"] {
+                services.edit(request(path), Watch::idle()).await.unwrap();
+            }
+            let last = services.store.journal.entries(None, 2).unwrap().pop().unwrap();
+            let targets = resolve(&services, &Batch::single(request("a.txt")), &[], &[]).unwrap();
+            let recent = RecentChanges::new(&services, None);
+            let read = || {
+                assert!(!recent.is_made_by_other_path(&last, &targets[0], None));
+                recent.changes.get().map(|changes| (changes.len(), changes.as_ptr()))
+            };
+            let first = read();
+            assert_eq!(first.map(|(count, _)| count), expected, "{own}");
+            services.edit(request("c.txt"), Watch::idle()).await.unwrap();
+            assert_eq!(read(), first, "{own}");
         }
     }
 

@@ -7,7 +7,7 @@ use super::services::Services;
 use lockgate_edit::request;
 use lockgate_error::{Code, Error};
 use lockgate_policy::{Language, Policy, language_of};
-use lockgate_store::{DefaultOwner, DocumentPath, Entry, FileChange, RowLocation};
+use lockgate_store::{DefaultOwner, DocumentPath, Entry, FileChange, OpenFolder, RowLocation};
 use lockgate_text::Buffer;
 
 /// A resolved target, with its policy and its last entry.
@@ -16,6 +16,8 @@ pub(super) struct ResolvedTarget {
     pub(super) rules: Arc<Policy>,
     /// True if the policy lets the journal keep the texts of the target.
     pub(super) is_journaled: bool,
+    /// The folder of a file, open from its admission until the file is read.
+    pub(super) folder: Option<OpenFolder>,
     /// The last journal entry of the target.
     pub(super) last: Option<Entry>,
     /// The text at the time of the call, if it may have changed since.
@@ -102,11 +104,14 @@ pub(super) fn resolve_target(
     target: &request::Target,
     default_owner: DefaultOwner,
 ) -> Result<ResolvedTarget, Error> {
-    let place = match target {
-        request::Target::File(path) => DocumentPath::File(services.store.files.admit(path)?),
-        request::Target::Entity(entity) => services.row(entity, default_owner)?.into(),
+    let (place, folder) = match target {
+        request::Target::File(path) => {
+            let (file, folder) = services.store.files.admit_open(path)?;
+            (DocumentPath::File(file), Some(folder))
+        }
+        request::Target::Entity(entity) => (services.row(entity, default_owner)?.into(), None),
     };
-    with_rules(services, place)
+    Ok(ResolvedTarget { folder, ..with_rules(services, place)? })
 }
 
 fn with_rules(services: &Services, place: DocumentPath) -> Result<ResolvedTarget, Error> {
@@ -116,7 +121,7 @@ fn with_rules(services: &Services, place: DocumentPath) -> Result<ResolvedTarget
         DocumentPath::Row(_) => rules.journals_entity(place.in_root()),
     };
     let restored = RestoredMetadata::default();
-    Ok(ResolvedTarget { place, rules, is_journaled, last: None, initial_text: None, restored })
+    Ok(ResolvedTarget { place, rules, is_journaled, folder: None, last: None, initial_text: None, restored })
 }
 
 fn duplicate_target(path: &str, first: usize, at: usize) -> Error {

@@ -8,6 +8,7 @@
 
 use super::content::Content;
 use super::file_write::FileWrite;
+use super::files::OpenFolder;
 use super::history::{EditFilter, EditMeta, Entry, JournalRecord};
 use super::lock_key::LockKey;
 use super::outcome::{WriteOutcome, mixed_batch};
@@ -126,7 +127,7 @@ impl DocumentPath {
     }
 
     /// Reads the content and its last change: in one query for a row, while a file can be edited without a
-    /// journal.
+    /// journal. A file is read from the folder that was opened when its path was admitted, if that is given.
     ///
     /// Errors: those of [`DocumentPath::read`], and for a row those of its history.
     pub fn read_and_last(
@@ -134,13 +135,22 @@ impl DocumentPath {
         store: &Store,
         limit: u64,
         known: Option<&[u8]>,
+        folder: Option<OpenFolder>,
         last_of_file: Option<Entry>,
     ) -> Result<(Option<Snapshot>, Option<Entry>), Error> {
-        let DocumentPath::Row(place) = self else {
-            return Ok((self.read(store, limit, known)?, last_of_file));
-        };
-        let (snapshot, last) = store.rows.read_and_last(place, limit)?;
-        Ok((snapshot.map(Snapshot::Row), last))
+        match self {
+            DocumentPath::File(place) => {
+                let snapshot = match folder {
+                    Some(folder) => store.files.read_in(folder, place, limit, known),
+                    None => store.files.read_unless_known(place, limit, known),
+                };
+                Ok((snapshot?.map(Snapshot::File), last_of_file))
+            }
+            DocumentPath::Row(place) => {
+                let (snapshot, last) = store.rows.read_and_last(place, limit)?;
+                Ok((snapshot.map(Snapshot::Row), last))
+            }
+        }
     }
 
     /// The encoding and line ends that are configured for the path.

@@ -7,6 +7,7 @@ use super::config::policy_file::{KnownPolicies, PolicyText};
 use super::config::policy_listing::PolicyFile;
 use super::config::{editorconfig, policy_file, policy_listing};
 use super::disk::fingerprint::FileFingerprint;
+use super::disk::folder::Folder;
 use super::paths::access::AccessPurpose;
 use super::paths::file_location::FileLocation;
 use super::paths::git_layout::PlannedFile;
@@ -25,6 +26,10 @@ pub struct Files {
     pub(super) roots: Vec<Root>,
     known_policies: KnownPolicies,
 }
+
+/// The deepest existing folder of an admitted path, as it was found then. Publishing looks for the folder again.
+#[derive(Debug)]
+pub struct OpenFolder(Folder);
 
 impl Files {
     /// Opens the roots; relative paths start at the first one. Fails for `/` and the home directory.
@@ -61,6 +66,12 @@ impl Files {
         admit::admit(&self.roots, path, AccessPurpose::Write)
     }
 
+    /// Does the same as [`Files::admit`], and keeps the folder of the path open for the next read.
+    pub fn admit_open(&self, path: &str) -> Result<(FileLocation, OpenFolder), Error> {
+        admit::admit_with_folder(&self.roots, path, AccessPurpose::Write)
+            .map(|(place, folder)| (place, OpenFolder(folder)))
+    }
+
     /// Admits a path for reading, even if it may not be written.
     pub fn admit_to_read(&self, path: &str) -> Result<FileLocation, Error> {
         admit::admit(&self.roots, path, AccessPurpose::Read)
@@ -92,7 +103,19 @@ impl Files {
         limit: u64,
         known: Option<&[u8]>,
     ) -> Result<Option<FileSnapshot>, Error> {
-        let mut folder = root::folder_of(&self.roots, place)?;
+        self.read_in(OpenFolder(root::folder_of(&self.roots, place)?), place, limit, known)
+    }
+
+    /// Does the same in the folder that was opened when the path was admitted.
+    ///
+    /// Errors: those of [`Files::read`].
+    pub fn read_in(
+        &self,
+        OpenFolder(mut folder): OpenFolder,
+        place: &FileLocation,
+        limit: u64,
+        known: Option<&[u8]>,
+    ) -> Result<Option<FileSnapshot>, Error> {
         for name in &place.missing {
             folder = match folder.enter(name) {
                 Ok(folder) => folder,

@@ -1,6 +1,6 @@
 //! Stores content: the files below the roots, access to them, and the publishing of changes.
 //!
-//! All code that reads or replaces a user's file goes through this module. It knows nothing of edits, gates
+//! All code that reads or replaces a user's file goes through this crate. It knows nothing of edits, gates
 //! or answers: it gets a path and bytes. It guarantees that a file is always whole, that no other program's
 //! work is lost silently, and that nothing outside the roots is touched.
 //!
@@ -51,7 +51,7 @@ pub use content::Content;
 pub use disk::fingerprint::FileFingerprint;
 pub use document::{DocumentPath, Snapshot, Write};
 pub use file_write::FileWrite;
-pub use files::Files;
+pub use files::{Files, OpenFolder};
 pub use git::{FileAtRevision, Repository, Revision, RevisionFiles};
 pub use history::{
     EditFilter, EditId, EditMeta, Entry, EntryKind, FileChange, JournalRecord, RetentionLimits,
@@ -66,6 +66,7 @@ pub use paths::folder_names::POLICY_NAMES;
 pub use paths::git_layout::PlannedFile;
 pub use paths::project::{ProjectRoot, link_target, relative};
 pub use paths::root::without_dots;
+pub use paths::spelling::path_of_url;
 pub use recover::Recovery;
 pub use row_location::{RowLocation, RowSnapshot, RowWrite};
 pub use rows::{DefaultOwner, EntityFilter, EntitySelector, EntityStore, RowListed, RowText};

@@ -217,33 +217,17 @@ impl Services {
         survey: &AuditedFiles,
         watch: &Watch,
     ) -> Result<Vec<FileRead>, Error> {
-        let (queue, waiting) = sync_channel::<(usize, &ChangedFile, FileAtRevision)>(self.threads);
-        let (waiting, read) = (Mutex::new(waiting), Mutex::new(Vec::with_capacity(survey.changed.len())));
         let (root_index, revision) = (survey.root_index, survey.revision.as_ref());
-        let work = || {
-            loop {
-                let next = waiting.lock().recv();
-                let Ok((at, changed, was)) = next else { return };
-                let result = self.read_changed(root, root_index, changed, was);
-                read.lock().push((at, result));
+        let contents = survey.changed.iter().map(|changed| {
+            if watch.cancelled() {
+                return Err(cancelled(watch));
             }
+            Ok((changed, previous_content(changed, revision)?))
+        });
+        let read = |(changed, was): (&ChangedFile, FileAtRevision)| {
+            self.read_changed(root, root_index, changed, was)
         };
-        std::thread::scope(|scope| {
-            (0..self.threads.max(1)).for_each(|_| drop(scope.spawn(work)));
-            let queue = queue;
-            for (at, changed) in survey.changed.iter().enumerate() {
-                if watch.cancelled() {
-                    return Err(cancelled(watch));
-                }
-                queue
-                    .send((at, changed, previous_content(changed, revision)?))
-                    .map_err(|_| threads_stopped())?;
-            }
-            Ok(())
-        })?;
-        let mut read = read.into_inner();
-        read.sort_unstable_by_key(|(at, _)| *at);
-        read.into_iter().map(|(_, read)| read).collect()
+        in_threads(self.threads, contents, read)
     }
 
     /// Reads a file and compares it with its previous content.
@@ -270,6 +254,11 @@ impl Services {
             Err(error) => return skipped(root_index, path.clone(), error).map(FileRead::Skipped),
         };
         let after = current.buffer;
+        let change = match (from, &was) {
+            (Some(from), _) => ChangeKind::Renamed(from.clone()),
+            (None, FileAtRevision::Absent) => ChangeKind::Added,
+            (None, FileAtRevision::Text(_) | FileAtRevision::Elsewhere(_)) => ChangeKind::Modified,
+        };
         let before = match was {
             FileAtRevision::Absent => None,
             FileAtRevision::Elsewhere(why) => {
@@ -282,11 +271,6 @@ impl Services {
                 Ok(before) => Some(comparable(before, &after)?),
                 Err(_) => None,
             },
-        };
-        let change = match (from, &before) {
-            (Some(from), _) => ChangeKind::Renamed(from.clone()),
-            (None, Some(_)) => ChangeKind::Modified,
-            (None, None) => ChangeKind::Added,
         };
         let path = path.clone();
         let (before, map) = before.map_or((None, LineMap::default()), |(before, map)| (Some(before), map));
@@ -302,6 +286,70 @@ fn previous_content(changed: &ChangedFile, revision: Option<&Revision>) -> Resul
     })
 }
 
+/// Works on items in parallel while this thread makes them, and returns the results in their order.
+///
+/// Errors: the first one of making an item, and that of the first item whose work failed.
+fn in_threads<T: Send, R: Send>(
+    threads: usize,
+    items: impl Iterator<Item = Result<T, Error>>,
+    work: impl Fn(T) -> Result<R, Error> + Sync,
+) -> Result<Vec<R>, Error> {
+    let (queue, waiting) = sync_channel::<(usize, T)>(threads);
+    let (waiting, results) = (Arc::new(Mutex::new(waiting)), Mutex::new(Vec::new()));
+    let (work, done) = (&work, &results);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.max(1) {
+            let waiting = Arc::clone(&waiting);
+            scope.spawn(move || {
+                loop {
+                    let next = waiting.lock().recv();
+                    let Ok((at, item)) = next else { return };
+                    let result = work(item);
+                    done.lock().push((at, result));
+                }
+            });
+        }
+        // The threads alone have the receiver: once all have stopped, sending fails and does not wait for ever.
+        drop(waiting);
+        let queue = queue;
+        for (at, item) in items.enumerate() {
+            queue.send((at, item?)).map_err(|_| threads_stopped())?;
+        }
+        Ok::<(), Error>(())
+    })?;
+    let mut results = results.into_inner();
+    results.sort_unstable_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
 fn threads_stopped() -> Error {
     Error::new(Code::Internal, "the threads that read the files stopped early")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_the_order_of_the_items() {
+        let even = |number: usize| match number % 2 {
+            0 => Ok(number),
+            _ => Err(Error::new(Code::Internal, number.to_string())),
+        };
+        let numbers = (0..100).map(|number| Ok(2 * number));
+        assert_eq!(
+            in_threads(3, numbers, even).unwrap(),
+            (0..100).map(|number| 2 * number).collect::<Vec<_>>()
+        );
+        assert_eq!(in_threads(3, (0..100).map(Ok), even).unwrap_err().message, "1");
+        let broken = (0..100).map(|number| if number < 50 { Ok(0) } else { Err(threads_stopped()) });
+        assert_eq!(in_threads(3, broken, even).unwrap_err().message, threads_stopped().message);
+    }
+
+    #[test]
+    #[should_panic = "a scoped thread panicked"]
+    fn threads_that_all_panic_leave_no_one_waiting() {
+        let work = |_: usize| -> Result<usize, Error> { panic!("as planned") };
+        drop(in_threads(2, (0..100).map(Ok), work));
+    }
 }

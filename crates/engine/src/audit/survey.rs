@@ -71,7 +71,7 @@ impl Services {
             if watch.cancelled() {
                 Err(cancelled(watch))
             } else {
-                self.compare(root, path, root_index, names)
+                self.compare(root, path, root_index, names.as_ref())
             }
         });
         let mut sources = Vec::new();
@@ -175,7 +175,7 @@ impl Services {
         root: usize,
         path: &str,
         root_index: usize,
-        names: Option<RevisionFiles<'_>>,
+        names: Option<&RevisionFiles<'_>>,
     ) -> Result<FileComparison, Error> {
         let path = path.to_owned();
         let (bytes, limit) = match self.bytes(root, &path) {
@@ -189,8 +189,8 @@ impl Services {
             return Ok(FileComparison::Unchanged);
         }
         let is_deleted = |other: &str| self.store.files.is_deleted(root, other);
-        let sources = if names.has(&path) { Vec::new() } else { names.paths_of(&bytes) };
-        let deleted = sources.into_iter().filter(|path| is_deleted(path)).map(str::to_owned).collect();
+        let sources = if names.has(&path) { &[] } else { names.paths_of(&bytes) };
+        let deleted = sources.iter().filter(|path| is_deleted(path)).map(|path| (*path).to_owned()).collect();
         Ok(FileComparison::Changed(ChangedFile { path, previous_path: None, limit }, deleted))
     }
 
@@ -223,11 +223,7 @@ fn set_previous_paths(changed: &mut [ChangedFile], sources: &[Vec<String>]) {
 
 /// Returns the files that were at or below a path at the revision.
 fn was_inside(revision: Option<&Revision>, path: &str) -> Vec<String> {
-    let below = |known: &&str| {
-        let rest = known.strip_prefix(path);
-        path.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    revision.map(|revision| revision.paths().filter(below).map(str::to_owned).collect()).unwrap_or_default()
+    revision.map_or_else(Vec::new, |revision| revision.names().inside(path).map(str::to_owned).collect())
 }
 
 /// Errors that concern one file only, each with a reason to display; without one, the error's own message is

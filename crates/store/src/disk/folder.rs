@@ -49,6 +49,17 @@ pub(crate) enum Renamed {
     OldNameLeft(Errno),
 }
 
+/// Opens an open file once more, for reading; fails without `/proc`.
+pub(crate) fn open_again_to_read(file: &OwnedFd) -> Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    retry_on_intr(|| rustix::fs::open(shown_path(file), flags, Mode::empty()))
+}
+
+/// The path under which the kernel shows an open file.
+fn shown_path(file: &OwnedFd) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
 /// An open directory. It remains usable if the directory is renamed.
 #[derive(Debug)]
 pub(crate) struct Folder {
@@ -125,8 +136,7 @@ impl Folder {
 
     /// Gives an unnamed file a name that must be free; EEXIST if it is not.
     pub fn give_name(&self, file: &OwnedFd, name: &str) -> Result<()> {
-        let file = format!("/proc/self/fd/{}", file.as_raw_fd());
-        rustix::fs::linkat(rustix::fs::CWD, file, &self.fd, name, AtFlags::SYMLINK_FOLLOW)
+        rustix::fs::linkat(rustix::fs::CWD, shown_path(file), &self.fd, name, AtFlags::SYMLINK_FOLLOW)
     }
 
     /// Opens an entry without any right to its content, to examine it.

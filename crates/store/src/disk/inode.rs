@@ -6,6 +6,8 @@ use rustix::fs::{AtFlags, Statx, StatxFlags};
 use rustix::io::Result;
 use std::os::fd::AsFd;
 
+const PERMISSIONS: u32 = 0o7777;
+
 /// An inode and its birth time: a number is reused for another file as soon as the file is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Inode {
@@ -22,6 +24,8 @@ pub(crate) struct CreatedFile {
     pub inode: Inode,
     /// The user and the group that own it.
     pub owner: (u32, u32),
+    /// Its permission bits, with set-user-ID, set-group-ID and sticky.
+    pub mode: u32,
 }
 
 impl CreatedFile {
@@ -29,18 +33,19 @@ impl CreatedFile {
     pub fn read(file: impl AsFd) -> Result<CreatedFile> {
         let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
         let found = rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, wanted).ok();
-        let needed = (StatxFlags::INO | StatxFlags::UID | StatxFlags::GID).bits();
+        let needed = (StatxFlags::INO | StatxFlags::UID | StatxFlags::GID | StatxFlags::MODE).bits();
         if let Some(found) = found.filter(|found| found.stx_mask & needed == needed) {
             let device = rustix::fs::makedev(found.stx_dev_major, found.stx_dev_minor);
             return Ok(CreatedFile {
                 identity: Identity { device, inode: found.stx_ino },
                 inode: Inode { number: found.stx_ino, born: birth_time(&found) },
                 owner: (found.stx_uid, found.stx_gid),
+                mode: u32::from(found.stx_mode) & PERMISSIONS,
             });
         }
         let stat = rustix::fs::fstat(&file)?;
         let (identity, owner) = (Identity::from_stat(&stat), (stat.st_uid, stat.st_gid));
-        Ok(CreatedFile { identity, inode: Inode::read(file)?, owner })
+        Ok(CreatedFile { identity, inode: Inode::read(file)?, owner, mode: stat.st_mode & PERMISSIONS })
     }
 }
 
@@ -96,8 +101,8 @@ mod tests {
         assert!(inode.is(Inode::read(std::fs::File::open(&second).unwrap()).unwrap()));
         let stat = rustix::fs::fstat(&file).unwrap();
         let created = CreatedFile::read(&file).unwrap();
-        let identity = Identity::from_stat(&stat);
-        assert_eq!(created, CreatedFile { identity, inode, owner: (stat.st_uid, stat.st_gid) });
+        let (identity, mode) = (Identity::from_stat(&stat), stat.st_mode & PERMISSIONS);
+        assert_eq!(created, CreatedFile { identity, inode, owner: (stat.st_uid, stat.st_gid), mode });
         assert!(!inode.is(Inode::read(std::fs::File::create(&first).unwrap()).unwrap()));
         let later_inode = Inode { born: inode.born.map(|birth_time| birth_time + 1), ..inode };
         assert_eq!(

@@ -10,7 +10,9 @@
 mod alternates;
 mod tree;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use gix::ObjectId;
 use gix::objs::Kind;
@@ -26,6 +28,16 @@ const HEAD: &str = "HEAD";
 
 /// The field that names a revision.
 const FIELD: &str = "--base";
+
+/// The start of the name of a remote's branch.
+const REMOTE: &str = "origin/";
+
+/// The hint for a revision that is not found.
+const REVISION_HINT: &str = "name a commit, a branch, a tag, HEAD~1, or main... for the merge base with main";
+
+/// The hint for a revision that is not found in a shallow clone.
+const SHALLOW_HINT: &str = "the clone is shallow, so its history is cut off: fetch more of it, with `fetch-depth: 2` for \
+     actions/checkout (0 for all) or `git fetch --deepen=1`";
 
 /// The hint for a repository in a format that gix cannot read.
 const UNSUPPORTED_HINT: &str = "only repositories with SHA-1 hashes and without reftables can be read; edits do not need \
@@ -104,7 +116,7 @@ impl Repository {
             Some((one, other)) => self.merge_base(&name, one, other)?,
             None => match self.repo.rev_parse_single(name.as_str()) {
                 Ok(id) => id.detach(),
-                Err(_) => return Err(self.refused(&name, &self.missing(&name))),
+                Err(_) => return Err(self.not_found(&name, &name)),
             },
         };
         let tree = self.repo.find_object(id).and_then(gix::Object::peel_to_tree);
@@ -119,7 +131,7 @@ impl Repository {
         let commit = |side: &str| {
             let side = if side.is_empty() { HEAD } else { side };
             let id = self.repo.rev_parse_single(side);
-            let id = id.map_err(|_| self.refused(name, &self.missing(side)))?;
+            let id = id.map_err(|_| self.not_found(name, side))?;
             let commit = id.object().and_then(gix::Object::peel_to_commit);
             commit
                 .map(|commit| commit.id)
@@ -130,6 +142,61 @@ impl Repository {
             Some(base) => Ok(base.detach()),
             None => Err(self.refused(name, "the two have no common commit")),
         }
+    }
+
+    /// Returns the error for a revision of which one side is not found.
+    fn not_found(&self, name: &str, side: &str) -> Error {
+        let error = self.refused(name, &self.missing(side));
+        match self.branch_hint(name, side) {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+
+    /// Returns how a branch of the remote is named or fetched, for a side that can be one.
+    fn branch_hint(&self, name: &str, side: &str) -> Option<String> {
+        let branch = side.strip_prefix(REMOTE).unwrap_or(side);
+        let is_name = |letter: char| letter.is_ascii_alphanumeric() || "-_./".contains(letter);
+        let is_hash = branch.len() >= 7 && branch.chars().all(|digit| digit.is_ascii_hexdigit());
+        let can_be_branch = branch.starts_with(|first: char| first.is_ascii_alphanumeric())
+            && branch.chars().all(is_name)
+            && !branch.contains("..")
+            && !is_hash;
+        if !can_be_branch || side == HEAD || !self.has_remote_branch() {
+            return None;
+        }
+        let there = format!("{REMOTE}{branch}");
+        let sides: Vec<&str> =
+            name.split("...").map(|one| if one == side { there.as_str() } else { one }).collect();
+        let revision = sides.join("...");
+        if self.repo.rev_parse_single(there.as_str()).is_ok() {
+            return Some(format!("the branch of the remote is `{there}` here: name `{revision}`"));
+        }
+        let fetch = format!("origin {branch}:refs/remotes/{there}");
+        Some(match (self.is_shallow(), branch == side) {
+            (false, _) => {
+                format!(
+                    "{REVISION_HINT}; `git fetch {fetch}` fetches a branch of the remote, for `{revision}`"
+                )
+            }
+            (true, true) => {
+                format!("{SHALLOW_HINT}; `git fetch --unshallow {fetch}` fetches a branch, for `{revision}`")
+            }
+            (true, false) => format!(
+                "the clone is shallow and has only some branches: fetch this one with its history, with \
+                 `git fetch --unshallow {fetch}`, or `fetch-depth: 0` for actions/checkout"
+            ),
+        })
+    }
+
+    /// True if the clone has a branch of a remote named origin.
+    fn has_remote_branch(&self) -> bool {
+        let Ok(references) = self.repo.references() else { return false };
+        references.prefixed("refs/remotes/origin/").is_ok_and(|mut branches| branches.next().is_some())
+    }
+
+    fn is_shallow(&self) -> bool {
+        self.repo.is_shallow().unwrap_or(false)
     }
 
     /// Returns the reason why a revision is not found.
@@ -147,25 +214,14 @@ impl Repository {
 
     fn refused(&self, name: &str, reason: &str) -> Error {
         let error = Error::new(Code::InvalidInput, format!("there is no revision {name:?} here: {reason}"));
-        let hint = if self.repo.is_shallow().unwrap_or(false) {
-            "the clone is shallow, so its history is cut off: fetch more of it, with `fetch-depth: 2` for actions/checkout \
-             (0 for all) or `git fetch --deepen=1`"
-        } else {
-            "name a commit, a branch, a tag, HEAD~1, or main... for the merge base with main"
-        };
-        error.field(FIELD).hint(hint)
+        error.field(FIELD).hint(if self.is_shallow() { SHALLOW_HINT } else { REVISION_HINT })
     }
 }
 
 impl Revision {
     /// The paths of the files at the revision; can be shared between threads.
     pub fn names(&self) -> RevisionFiles<'_> {
-        RevisionFiles { trees: &self.trees, hash: self.repo.object_hash() }
-    }
-
-    /// Iterates over the paths of the files below the root, relative to it, in order.
-    pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.trees.files.keys().map(String::as_str)
+        RevisionFiles::new(&self.trees, self.repo.object_hash())
     }
 
     /// True if the revision has a submodule at a path, or at a folder above it.
@@ -196,13 +252,28 @@ impl Revision {
 }
 
 /// The paths of the files at a revision, without their texts.
-#[derive(Clone, Copy)]
 pub struct RevisionFiles<'r> {
     trees: &'r Trees,
     hash: gix::hash::Kind,
+    /// The paths by the hash of the bytes, in order; collected on first use.
+    by_hash: OnceLock<HashMap<ObjectId, Vec<&'r str>>>,
 }
 
 impl<'r> RevisionFiles<'r> {
+    fn new(trees: &'r Trees, hash: gix::hash::Kind) -> RevisionFiles<'r> {
+        RevisionFiles { trees, hash, by_hash: OnceLock::new() }
+    }
+
+    /// Iterates over the paths of the files at or below a path, relative to the root, in order; the empty path is the root.
+    pub fn inside(&self, path: &str) -> impl Iterator<Item = &'r str> {
+        let files = &self.trees.files;
+        let folder = if path.is_empty() { String::new() } else { format!("{path}/") };
+        let file = files.get_key_value(path).filter(|_| !path.is_empty());
+        let from = folder.clone();
+        let below = files.range(from..).take_while(move |(path, _)| path.starts_with(&folder));
+        file.into_iter().chain(below).map(|(path, _)| path.as_str())
+    }
+
     /// True if the revision has a file of that path.
     pub fn has(&self, path: &str) -> bool {
         self.trees.files.contains_key(path)
@@ -214,10 +285,16 @@ impl<'r> RevisionFiles<'r> {
     }
 
     /// Returns the paths of the files that had exactly these bytes, in order; none for no bytes.
-    pub fn paths_of(&self, bytes: &[u8]) -> Vec<&'r str> {
-        let Some(name) = self.name_of(bytes).filter(|_| !bytes.is_empty()) else { return Vec::new() };
-        let same = self.trees.files.iter().filter(|(_, known)| **known == name);
-        same.map(|(path, _)| path.as_str()).collect()
+    pub fn paths_of(&self, bytes: &[u8]) -> &[&'r str] {
+        let Some(name) = self.name_of(bytes).filter(|_| !bytes.is_empty()) else { return &[] };
+        let by_hash = self.by_hash.get_or_init(|| {
+            let mut by_hash: HashMap<ObjectId, Vec<&str>> = HashMap::with_capacity(self.trees.files.len());
+            for (path, id) in &self.trees.files {
+                by_hash.entry(*id).or_default().push(path);
+            }
+            by_hash
+        });
+        by_hash.get(&name).map_or(&[], Vec::as_slice)
     }
 
     fn name_of(&self, bytes: &[u8]) -> Option<ObjectId> {
@@ -229,4 +306,52 @@ impl<'r> RevisionFiles<'r> {
 fn is_repository(folder: &Path) -> bool {
     let git = folder.join(".git");
     git.is_file() || git.join("HEAD").symlink_metadata().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trees<'p>(files: impl IntoIterator<Item = (&'p str, &'p str)>) -> Trees {
+        let id =
+            |text: &str| gix::objs::compute_hash(gix::hash::Kind::Sha1, Kind::Blob, text.as_bytes()).unwrap();
+        let files = files.into_iter().map(|(path, text)| (path.to_owned(), id(text))).collect();
+        Trees { files, ..Trees::default() }
+    }
+
+    fn inside<'r>(trees: &'r Trees, path: &str) -> Vec<&'r str> {
+        RevisionFiles::new(trees, gix::hash::Kind::Sha1).inside(path).collect()
+    }
+
+    #[test]
+    fn the_files_inside_a_path_are_the_file_itself_and_those_below() {
+        let trees =
+            trees(["a-b/c", "a.b", "a/b", "a/b c", "a/c/d", "a0", "b", "\u{e9}/a"].map(|path| (path, "")));
+        for (path, expected) in [
+            ("a", &["a/b", "a/b c", "a/c/d"][..]),
+            ("a/b", &["a/b"]),
+            ("a/c", &["a/c/d"]),
+            ("b", &["b"]),
+            ("\u{e9}", &["\u{e9}/a"]),
+            ("c", &[]),
+            ("", &["a-b/c", "a.b", "a/b", "a/b c", "a/c/d", "a0", "b", "\u{e9}/a"]),
+        ] {
+            assert_eq!(inside(&trees, path), expected, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn many_paths_and_many_texts_are_looked_up_without_reading_all_paths_for_each() {
+        let names: Vec<String> = (0..100_000).map(|number| format!("f/{number:06}")).collect();
+        let trees =
+            trees(names.iter().map(|name| (name.as_str(), name.as_str())).chain([("copy", "f/000007")]));
+        let files = RevisionFiles::new(&trees, gix::hash::Kind::Sha1);
+        for name in &names {
+            assert_eq!(files.inside(name).collect::<Vec<_>>(), [name.as_str()]);
+            assert_eq!(files.paths_of(name.as_bytes()).last(), Some(&name.as_str()));
+        }
+        assert_eq!(files.paths_of(b"f/000007"), ["copy", "f/000007"]);
+        assert_eq!(files.paths_of(b"other"), [""; 0]);
+        assert_eq!(files.paths_of(b""), [""; 0], "no bytes say nothing");
+    }
 }

@@ -10,7 +10,7 @@ use super::root::{Root, named};
 use super::walk::{PathStep, WalkEnd};
 use super::{access, alias, git_settings, spelling, walk};
 use crate::disk::file_system::is_made_up;
-use crate::disk::folder::Identity;
+use crate::disk::folder::{Folder, Identity};
 use crate::disk::permit;
 use crate::disk::permit::RightsState;
 use crate::system_error;
@@ -21,6 +21,15 @@ use std::os::fd::OwnedFd;
 
 /// Admits a path for writing or reading.
 pub(crate) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Result<FileLocation, Error> {
+    admit_with_folder(roots, path, purpose).map(|(place, _)| place)
+}
+
+/// Does the same as [`admit`], and returns the deepest existing folder of the path with it.
+pub(crate) fn admit_with_folder(
+    roots: &[Root],
+    path: &str,
+    purpose: AccessPurpose,
+) -> Result<(FileLocation, Folder), Error> {
     spelling::check(path)?;
     let (root, rest) = walk::choose(roots, path)?;
     let normal = spelling::normal(&rest).unwrap_or_else(|| rest.clone());
@@ -58,8 +67,9 @@ pub(crate) fn admit(roots: &[Root], path: &str, purpose: AccessPurpose) -> Resul
     };
     let admitted = file.filter(|_| purpose == AccessPurpose::Write);
     let admitted = admitted.map(|(_, stat, _)| RightsState::from_stat(&stat));
-    let place = place(roots, (root, &rest), found, name).ok_or_else(|| system_error::outside(path))?;
-    Ok(FileLocation { names: links.names, runnable, occasion, admitted, ..place })
+    let (place, folder) =
+        place(roots, (root, &rest), found, name).ok_or_else(|| system_error::outside(path))?;
+    Ok((FileLocation { names: links.names, runnable, occasion, admitted, ..place }, folder))
 }
 
 /// Returns the occasion, such as `in CI`, on which a file that is to be written runs, under any of its names.
@@ -111,7 +121,8 @@ pub(crate) fn admit_own(roots: &[Root], path: &str) -> Result<FileLocation, Erro
         }
     };
     alias::refuse_own_folders(&found, &name, path)?;
-    let location = place(roots, (root, &rest), found, name).ok_or_else(|| system_error::outside(path))?;
+    let (location, _) =
+        place(roots, (root, &rest), found, name).ok_or_else(|| system_error::outside(path))?;
     if file.is_none() {
         location.check_new_name()?;
     }
@@ -130,7 +141,9 @@ pub(crate) fn find_folder(roots: &[Root], path: &str) -> Result<FileLocation, Er
             .field("path")
             .hint("name an existing file or folder"));
     }
-    place(roots, (root, &rest), found, String::new()).ok_or_else(|| system_error::outside(path))
+    let (location, _) =
+        place(roots, (root, &rest), found, String::new()).ok_or_else(|| system_error::outside(path))?;
+    Ok(location)
 }
 
 pub(crate) fn refuse_protected(real: &str, path: &str) -> Result<(), Error> {
@@ -221,17 +234,25 @@ fn folder_path(found: &WalkEnd) -> String {
     found.folders.iter().fold(String::new(), |path, step| join(&path, &step.name))
 }
 
-fn place(roots: &[Root], (root, rest): (usize, &str), found: WalkEnd, name: String) -> Option<FileLocation> {
+/// Returns the location of a name at the end of a walk, and the deepest existing folder.
+fn place(
+    roots: &[Root],
+    (root, rest): (usize, &str),
+    mut found: WalkEnd,
+    name: String,
+) -> Option<(FileLocation, Folder)> {
     let in_root = real_path(&found, &name);
     // After a link the text of the path does not determine the folder: `link/..` is the parent of the link's
     // target.
     let plain = if found.followed { None } else { spelling::normal(rest) };
     let below = plain.unwrap_or_else(|| spelling::without_idle_dots(rest));
     let configs = found.folders.iter().map(PathStep::configs).collect();
-    Some(FileLocation {
+    let folder = folder_path(&found);
+    let last = found.folders.pop()?;
+    let location = FileLocation {
         root: found.root,
-        folder: folder_path(&found),
-        identity: found.folders.last()?.identity,
+        folder,
+        identity: last.identity,
         missing: found.missing,
         name,
         shown: named(roots, root, &below)?,
@@ -242,5 +263,6 @@ fn place(roots: &[Root], (root, rest): (usize, &str), found: WalkEnd, name: Stri
         runnable: None,
         occasion: None,
         configs,
-    })
+    };
+    Some((location, last.folder))
 }

@@ -154,7 +154,9 @@ pub(crate) fn folder_of(roots: &[Root], place: &FileLocation) -> Result<Folder, 
             system_error::conflict(place.shown(), "is now behind a symlink to a target outside the root")
         }
     })?;
-    match folder.identity() {
+    // The folder of the root itself was just opened through its descriptor.
+    let identity = if place.folder.is_empty() { Ok(root.identity()) } else { folder.identity() };
+    match identity {
         Ok(identity) if identity == place.identity => Ok(folder),
         Ok(_) => {
             Err(system_error::conflict(place.shown(), "is no longer in the folder in which it was found"))

@@ -11,8 +11,25 @@ use lockgate_text::{fold, is_control_or_bidi};
 const LONGEST_PATH: usize = 4095;
 const LONGEST_NAME: usize = 255;
 
-/// Fails for an invalid path: empty, with a NUL, or longer than the system allows.
+/// The start of a URL of a file.
+const FILE_SCHEME: &str = "file://";
+
+/// Returns the path in a `file:` URL, as it is written there; `None` for a path.
+pub fn path_of_url(path: &str) -> Option<&str> {
+    let (scheme, rest) = path.split_at_checked(FILE_SCHEME.len())?;
+    let local = rest.strip_prefix("localhost").filter(|path| path.starts_with('/'));
+    scheme.eq_ignore_ascii_case(FILE_SCHEME).then_some(local.unwrap_or(rest))
+}
+
+/// Fails for an invalid path: empty, a URL, with a NUL, or longer than the system allows.
 pub(crate) fn check(path: &str) -> Result<(), Error> {
+    if let Some(plain) = path_of_url(path) {
+        let error = Error::new(Code::InvalidInput, format!("{path} is a URL, not a path")).field("path");
+        // The URL has escapes, and the path has not.
+        let is_path = !plain.is_empty() && !plain.contains('%');
+        let hint = if is_path { format!("use the path {plain}") } else { "use the file's path".to_owned() };
+        return Err(error.hint(hint));
+    }
     let message = if path.is_empty() {
         "the path is empty"
     } else if path.contains('\0') {
@@ -109,6 +126,24 @@ mod tests {
             );
         }
         assert!(check(&"x".repeat(255)).is_ok());
+    }
+
+    #[test]
+    fn a_url_of_a_file_is_refused_with_its_path() {
+        for (url, hint) in [
+            ("file:///p/a.txt", "use the path /p/a.txt"),
+            ("FILE:///p/a.txt", "use the path /p/a.txt"),
+            ("file://localhost/p/a.txt", "use the path /p/a.txt"),
+            ("file://a.txt", "use the path a.txt"),
+            ("file:///p/a%20b.txt", "use the file's path"),
+            ("file://", "use the file's path"),
+        ] {
+            let error = check(url).unwrap_err();
+            assert_eq!((error.code, error.hint.as_deref()), (Code::InvalidInput, Some(hint)), "{url}");
+        }
+        for path in ["file:", "file:/a", "file:a//b", "a/file://b", "files://a", "größe//a"] {
+            assert!(check(path).is_ok(), "{path}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Invariant: all of it is copied, or publishing fails. Only an attribute that the old file does not have, or
 //! that the file system does not support, may be missing.
 
+use crate::disk::inode::CreatedFile;
 use crate::disk::permit;
 use crate::system_error::{conflict, failed};
 use lockgate_error::Error;
@@ -33,21 +34,26 @@ impl CopiedMetadata {
         Ok(CopiedMetadata::new(&stat, named_attributes(file, shown)?))
     }
 
-    /// Gives the metadata to a new file, which has this owner and group. The mode comes last, so that the file is never
-    /// more accessible than it should be.
-    pub fn copy_to(&self, (new, (user, group)): (&OwnedFd, (u32, u32)), shown: &str) -> Result<(), Error> {
+    /// Gives the metadata to a new file, as far as it was not created with it. The mode comes last, so that the file is
+    /// never more accessible than it should be.
+    pub fn copy_to(&self, new: &OwnedFd, created: &CreatedFile, shown: &str) -> Result<(), Error> {
+        let (user, group) = created.owner;
         let owner = (self.owner.0 != user).then(|| Uid::from_raw(self.owner.0));
         let group = (self.owner.1 != group).then(|| Gid::from_raw(self.owner.1));
         if owner.is_some() || group.is_some() {
             rustix::fs::fchown(new, owner, group)
                 .map_err(|errno| ownership_error((owner, group), shown, errno))?;
         }
-        self.copy_attributes_to(new, shown)?;
+        let has_changed = self.copy_attributes_to(new, shown)? || owner.is_some() || group.is_some();
+        if !has_changed && created.mode == self.mode {
+            return Ok(());
+        }
         let mode = Mode::from_raw_mode(self.mode);
         rustix::fs::fchmod(new, mode).map_err(|errno| failed("fchmod", shown, errno))
     }
 
-    fn copy_attributes_to(&self, new: &OwnedFd, shown: &str) -> Result<(), Error> {
+    /// Returns true if the new file had other attributes.
+    fn copy_attributes_to(&self, new: &OwnedFd, shown: &str) -> Result<bool, Error> {
         let present = named_attributes(new, shown)?;
         for name in present.keys().filter(|name| !self.attributes.contains_key(*name)) {
             // A folder's default ACL gives new files attributes that the old file did not have.
@@ -59,7 +65,7 @@ impl CopiedMetadata {
             rustix::fs::fsetxattr(new, name.as_c_str(), value, XattrFlags::empty())
                 .map_err(|errno| failed("fsetxattr", shown, errno))?;
         }
-        Ok(())
+        Ok(present != self.attributes)
     }
 
     fn new(stat: &Stat, attributes: BTreeMap<CString, Vec<u8>>) -> CopiedMetadata {

@@ -9,7 +9,7 @@ use super::lease::Lease;
 use super::metadata::CopiedMetadata;
 use super::swap::SwapNames;
 use crate::disk::bytes::write_all;
-use crate::disk::folder::{Folder, Identity};
+use crate::disk::folder::{Folder, Identity, open_again_to_read};
 use crate::disk::inode::{CreatedFile, Inode};
 use crate::disk::permit;
 use crate::file_write::FileWrite;
@@ -84,7 +84,11 @@ impl<'a> StagedFile<'a> {
         if !names.guards.unnamed {
             return Ok(None);
         }
-        match names.folder.make_unnamed(first_mode(write)) {
+        // No other user can open a file without a name, so it is created with the mode of the file before.
+        let mode = write
+            .before
+            .map_or_else(|| first_mode(write), |before| Mode::from_raw_mode(before.snapshot.mode));
+        match names.folder.make_unnamed(mode) {
             Ok(file) => StagedFile::new(names, bytes, file, Removal::Unnamed).map(Some),
             Err(Errno::NOTSUP | Errno::NOSYS | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => Ok(None),
             Err(errno) => Err(not_created(names, errno)),
@@ -100,8 +104,8 @@ impl<'a> StagedFile<'a> {
         let (folder, name, shown) = (names.folder, names.staged, names.shown);
         let created = CreatedFile::read(&file).map_err(|errno| failed("fstat", shown, errno));
         let identity = Identity { device: 0, inode: 0 };
-        let unknown =
-            CreatedFile { identity, inode: Inode { number: 0, born: None }, owner: (u32::MAX, u32::MAX) };
+        let inode = Inode { number: 0, born: None };
+        let unknown = CreatedFile { identity, inode, owner: (u32::MAX, u32::MAX), mode: u32::MAX };
         let file = Arc::new(file);
         let mut staged = StagedFile {
             folder,
@@ -143,7 +147,7 @@ impl<'a> StagedFile<'a> {
             (Some(before), _) => {
                 let metadata = CopiedMetadata::read(&before.snapshot.file, shown)?;
                 check(&metadata, before.snapshot.names, shown)?;
-                metadata.copy_to((&self.file, self.created.owner), shown)?;
+                metadata.copy_to(&self.file, &self.created, shown)?;
                 self.metadata = Some(metadata);
             }
             (None, Some(mode)) => rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode & PERMISSIONS))
@@ -198,8 +202,9 @@ impl<'a> StagedFile<'a> {
         let is_same = |file: &OwnedFd| {
             rustix::fs::fstat(file).is_ok_and(|stat| Identity::from_stat(&stat) == self.identity)
         };
+        let by_name = |_| self.folder.open_to_read(self.name).ok().filter(is_same);
         // If the mode forbids reading, the existing descriptor is used.
-        if let Some(file) = self.folder.open_to_read(self.name).ok().filter(is_same) {
+        if let Some(file) = open_again_to_read(&self.file).map_or_else(by_name, Some) {
             self.file = Arc::new(file);
         }
     }

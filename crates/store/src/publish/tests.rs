@@ -563,3 +563,33 @@ fn a_root_that_is_replaced_before_an_edit_is_there_gets_nothing() {
         }
     }
 }
+
+#[test]
+fn a_file_is_read_in_the_admitted_folder_and_written_only_where_its_path_leads() {
+    let fixture = Fixture::new(&[]);
+    fs::create_dir(fixture.at("d")).unwrap();
+    fs::write(fixture.at("d/a"), "1").unwrap();
+    let (place, folder) = fixture.files.admit_open("d/a").unwrap();
+    fs::rename(fixture.at("d"), fixture.at("e")).unwrap();
+    fs::create_dir(fixture.at("d")).unwrap();
+    fs::write(fixture.at("d/a"), "other").unwrap();
+    let snapshot = fixture.files.read_in(folder, &place, LIMIT, None).unwrap().unwrap();
+    assert_eq!(snapshot.bytes(), b"1");
+    let write = FileWrite::new(&place, Some(snapshot.expected(Content::new(b"1"))), Some(Content::new(b"2")));
+    let error = fixture.files.publish(&[write], Publishing::default(), None).unwrap_err();
+    assert_eq!(error.code, Code::EditConflict);
+    assert_eq!([fixture.text("d/a"), fixture.text("e/a")], ["other", "1"]);
+}
+
+#[test]
+fn every_mode_of_the_file_before_is_kept() {
+    use std::os::unix::fs::PermissionsExt;
+    let fixture = Fixture::new(&[("a", "0")]);
+    for mode in [0o600, 0o644, 0o666, 0o777, 0o1644] {
+        fs::set_permissions(fixture.at("a"), fs::Permissions::from_mode(mode)).unwrap();
+        let published = fixture.publish(&[("a", Some("1"))], Publishing::default(), Guards::ALL).unwrap();
+        assert!(published.files[0].notes.is_empty());
+        let found = fs::metadata(fixture.at("a")).unwrap().permissions().mode() & 0o7777;
+        assert_eq!(found, mode, "{mode:o}");
+    }
+}

@@ -7,11 +7,12 @@ mod several;
 use super::{Database, DatabaseError, EntryState, JournalRow};
 use crate::content::Content;
 use crate::disk::inode::{Inode, Inodes};
-use crate::history::{EditFilter, EditMeta, EntryKind};
+use crate::history::{EditFilter, EditMeta, EntryKind, RetentionLimits};
 use lockgate_text::Version;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Duration;
 use tempfile::TempDir;
 
 fn meta(kind: EntryKind) -> EditMeta {
@@ -369,4 +370,75 @@ fn a_failure_in_the_middle_leaves_nothing() {
     assert_eq!(number(&database, "SELECT count(*) FROM changes"), 0);
     edit(&database, "a", b"1", b"2");
     assert_eq!(number(&database, "SELECT count(*) FROM changes"), 1);
+}
+
+/// A text that cannot be compressed, of 64 bytes a line.
+fn noise(seed: u32, lines: u32) -> Vec<u8> {
+    let hash = |line: u32, half: u8| {
+        *Version::hash(&[&seed.to_le_bytes()[..], &line.to_le_bytes(), &[half]].concat()).bytes()
+    };
+    (0..lines).flat_map(|line| [hash(line, 0), hash(line, 1)]).flatten().collect()
+}
+
+#[test]
+fn a_text_is_stored_whole_unless_its_delta_is_clearly_smaller() {
+    let half = |first: u32, second: u32| [noise(first, 20), noise(second, 20)].concat();
+    for (texts, depth) in [
+        ([noise(1, 40), noise(2, 40), noise(3, 40)], 0),
+        // Half of the lines are new: too many.
+        ([half(1, 2), half(1, 3), half(1, 4)], 0),
+        // The control: a short part is new.
+        ([noise(1, 40), [noise(1, 40), noise(2, 1)].concat(), [noise(1, 40), noise(3, 1)].concat()], 2),
+    ] {
+        let (_dir, database) = new_database();
+        texts.windows(2).for_each(|pair| {
+            edit(&database, "a", &pair[0], &pair[1]);
+        });
+        assert_eq!(number(&database, "SELECT max(depth) FROM texts"), depth);
+        assert!(texts.iter().all(|it| text(&database, it).as_ref() == Some(it)));
+    }
+}
+
+#[test]
+fn a_chain_is_never_much_larger_than_its_last_text() {
+    let (_dir, database) = new_database();
+    // A quarter of the lines is new.
+    let texts: Vec<Vec<u8>> = (0..40).map(|seed| [noise(1000, 30), noise(seed, 10)].concat()).collect();
+    texts.windows(2).for_each(|pair| {
+        edit(&database, "a", &pair[0], &pair[1]);
+    });
+    let longest = number(&database, "SELECT max(depth) FROM texts");
+    assert!((1..=2).contains(&longest), "{longest}");
+    assert!(texts.iter().all(|it| text(&database, it).as_ref() == Some(it)));
+}
+
+fn tidy(database: &Database, size: u64) -> i64 {
+    database.tidy(RetentionLimits { size, age: Duration::from_secs(1 << 30) }).unwrap();
+    number(database, "SELECT count(*) FROM edits")
+}
+
+#[test]
+fn the_size_limit_leaves_the_edits_that_fit() {
+    let (_dir, database) = new_database();
+    let texts: Vec<Vec<u8>> = (0..61).map(|seed| noise(seed, 500)).collect();
+    for (done, pair) in texts.windows(2).enumerate() {
+        edit(&database, "a", &pair[0], &pair[1]);
+        let left = usize::try_from(tidy(&database, 1 << 20)).unwrap();
+        assert!(left >= done.min(9), "{left} of {}", done + 1);
+    }
+    let left = tidy(&database, 1 << 20);
+    assert!(left < 20, "the control: {left}");
+}
+
+#[test]
+fn no_edit_is_removed_if_that_frees_next_to_nothing() {
+    for (lines, left) in [(1, 11), (200, 1)] {
+        let (_dir, database) = new_database();
+        (0..10).for_each(|seed| {
+            edit(&database, "a", &noise(seed, lines), &noise(seed + 1, lines));
+        });
+        // Its text alone exceeds the limit.
+        edit(&database, "b", b"", &noise(99, 5000));
+        assert_eq!(tidy(&database, 128 << 10), left, "{lines}");
+    }
 }

@@ -14,14 +14,23 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 /// The maximum length of a chain of packed texts.
 const DEEPEST: i64 = 32;
+/// A delta of at most this share of its text is small, however well the whole text compresses.
+const SMALL_DELTA: usize = 64;
 
 /// The packed texts of a change: those packed before the database was locked for writing, and the bytes that were stored.
 #[derive(Debug, Default)]
 pub(super) struct Packs {
     before: Option<Vec<u8>>,
-    after: Option<Vec<u8>>,
-    over: Option<Vec<u8>>,
+    after: Option<PackedText>,
     stored: usize,
+}
+
+/// The packed bytes of a text after an edit.
+#[derive(Debug)]
+enum PackedText {
+    Whole(Vec<u8>),
+    /// Against the text before the edit.
+    Delta(Vec<u8>),
 }
 
 impl Packs {
@@ -37,15 +46,39 @@ impl Packs {
         packed
     }
 
-    /// Returns the packed bytes of the text after an edit, to be stored: against the text before, or whole without one.
-    fn take_after(&mut self, base: Option<&[u8]>, text: &[u8]) -> Vec<u8> {
-        let packed = match base {
-            Some(base) => self.over.take().unwrap_or_else(|| pack::delta(base, text)),
-            None => self.after.take().unwrap_or_else(|| pack::whole(text)),
+    /// Returns the packed bytes of the text after an edit, to be stored, and the base that they need.
+    fn take_after(
+        &mut self,
+        base: Option<(&[u8], StoredText)>,
+        text: &[u8],
+    ) -> (Vec<u8>, Option<StoredText>) {
+        let packed = match (self.after.take(), base) {
+            // Another edit has stored the text before since then, at the end of a chain.
+            (Some(PackedText::Delta(_)), None) => PackedText::Whole(pack::whole(text)),
+            (Some(packed), _) => packed,
+            (None, base) => pack_after(base.map(|(bytes, stored)| (bytes, stored.depth)), text),
+        };
+        let (packed, base) = match packed {
+            PackedText::Whole(packed) => (packed, None),
+            PackedText::Delta(packed) => (packed, base.map(|(_, stored)| stored)),
         };
         self.stored += packed.len();
-        packed
+        (packed, base)
     }
+}
+
+/// Packs a text against a base with this number of bases below it, if that is clearly smaller than the whole text.
+///
+/// A chain is stored as long as its last text, so the delta must be the smaller, the longer the chain is.
+fn pack_after(base: Option<(&[u8], i64)>, text: &[u8]) -> PackedText {
+    let Some((base, depth)) = base else { return PackedText::Whole(pack::whole(text)) };
+    let delta = pack::delta(base, text);
+    if delta.len() <= text.len() / SMALL_DELTA {
+        return PackedText::Delta(delta);
+    }
+    let whole = pack::whole(text);
+    let share = usize::try_from(depth).unwrap_or(usize::MAX).saturating_add(2);
+    if delta.len() < whole.len() / share { PackedText::Delta(delta) } else { PackedText::Whole(whole) }
 }
 
 /// The row of a stored text, and the number of bases below it.
@@ -110,10 +143,9 @@ pub(super) fn prepare(row: &JournalRow<'_>, KnownTexts { before, after }: KnownT
         packs.before = Some(pack::whole(content.bytes));
     }
     if let (Some(content), None) = (row.after, after) {
-        match row.before.filter(|_| before.is_none_or(|stored| stored.depth < DEEPEST)) {
-            Some(base) => packs.over = Some(pack::delta(base.bytes, content.bytes)),
-            None => packs.after = Some(pack::whole(content.bytes)),
-        }
+        let depth = before.map_or(0, |stored| stored.depth);
+        let base = row.before.filter(|_| depth < DEEPEST).map(|base| (base.bytes, depth));
+        packs.after = Some(pack_after(base, content.bytes));
     }
     packs
 }
@@ -128,23 +160,21 @@ pub(super) fn insert(
     let mut base = None;
     if let Some(content) = row.before {
         let stored =
-            text_id(transaction, number, content.version, None, || packs.take_before(content.bytes))?;
+            text_id(transaction, number, content.version, || (packs.take_before(content.bytes), None))?;
         base = Some((content, stored)).filter(|(_, stored)| stored.depth < DEEPEST);
     }
     let Some(content) = row.after else { return Ok(()) };
-    let (bytes, stored) = base.map(|(before, stored)| (before.bytes, stored)).unzip();
-    let packed = || packs.take_after(bytes, content.bytes);
-    text_id(transaction, number, content.version, stored, packed).map(drop)
+    let base = base.map(|(before, stored)| (before.bytes, stored));
+    text_id(transaction, number, content.version, || packs.take_after(base, content.bytes)).map(drop)
 }
 
-/// Returns the id of the text with this version and marks it as used by the edit. Packs and inserts it
-/// if it is missing.
+/// Returns the id of the text with this version and marks it as used by the edit. If it is missing, inserts its packed
+/// bytes with their base.
 fn text_id(
     transaction: &Transaction<'_>,
     number: i64,
     version: Version,
-    base: Option<StoredText>,
-    packed: impl FnOnce() -> Vec<u8>,
+    packed: impl FnOnce() -> (Vec<u8>, Option<StoredText>),
 ) -> rusqlite::Result<StoredText> {
     match find(transaction, version)? {
         Some(stored) => {
@@ -165,7 +195,10 @@ fn text_id(
             transaction.prepare_cached(again)?.execute([number, stored.id])?;
             Ok(stored)
         }
-        None => add(transaction, version, &packed(), base, number),
+        None => {
+            let (packed, base) = packed();
+            add(transaction, version, &packed, base, number)
+        }
     }
 }
 

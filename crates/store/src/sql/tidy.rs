@@ -3,7 +3,8 @@
 //! The work is split into small portions, so that a concurrent writer waits for one portion at most.
 //!
 //! Invariant: an unsettled edit is never removed, nor a text that a remaining edit refers to or that
-//! such a text is packed against. The size limit never removes the newest edit, unless it is 0.
+//! such a text is packed against. The size limit never removes the newest edit, unless it is 0, nor edits whose removal
+//! would free next to nothing.
 
 use super::columns::{count, now};
 use super::connection;
@@ -22,12 +23,26 @@ const REMAINING: (u64, u64) = (7, 8);
 const READ_SHARE: (u64, u64) = (1, 4);
 /// The share of a small size limit for edits, on top of the pages that an empty journal has.
 const SMALL_SHARE: u64 = 4;
+/// The share of the size limit that must be freed by the removal of all removable edits, so that any is removed.
+const WORTHWHILE_SHARE: u64 = 16;
+/// The bytes of an edit's row, and of each of its changes; an estimate.
+const ROW_BYTES: u64 = 256;
 
 /// The edits that may be removed: settled, begun before this time, and with a number below this one.
 #[derive(Debug, Clone, Copy)]
 struct Removable {
     before: i64,
     below: i64,
+}
+
+/// A text that may be removed, unless an edit has referred to it since it was selected.
+#[derive(Debug, Clone, Copy)]
+struct UnusedText {
+    id: i64,
+    /// The last edit that referred to it; 0 for a text that was only read.
+    last: i64,
+    /// The number of its packed bytes.
+    size: i64,
 }
 
 impl Removable {
@@ -68,7 +83,8 @@ impl Database {
             _ => (self.pages_limit(bounds)?, self.all_but_newest()?),
         };
         if self.used_bytes()? > size {
-            self.forget_down_to(size / REMAINING.1 * REMAINING.0, removable)?;
+            let worthwhile = bounds.size / WORTHWHILE_SHARE;
+            self.forget_down_to(size / REMAINING.1 * REMAINING.0, worthwhile, removable)?;
         }
         self.release_pages()?;
         self.checkpoint(log_limit(bounds))
@@ -84,10 +100,13 @@ impl Database {
         if forgotten { self.sweep() } else { Ok(()) }
     }
 
-    /// Removes the oldest of these edits until at most `size` bytes are in use. If that is not enough, removes all texts
-    /// that were only read.
-    fn forget_down_to(&self, size: u64, removable: Removable) -> Result<(), DatabaseError> {
+    /// Removes the oldest of these edits until at most `size` bytes are in use, or all of them together would free no more
+    /// than `worthwhile` bytes. If that is not enough, removes all texts that were only read.
+    fn forget_down_to(&self, size: u64, worthwhile: u64, removable: Removable) -> Result<(), DatabaseError> {
         while self.used_bytes()? > size {
+            if self.freeable_bytes(removable)? <= worthwhile {
+                return self.forget_read(i64::MAX, 0);
+            }
             let edits = self.read(|reader| one(reader, "SELECT count(*) FROM edits WHERE settled = 1"))?;
             // A sixteenth of them at a time, because each sweep scans all texts.
             let mut remaining = (edits / 16).max(1);
@@ -105,6 +124,19 @@ impl Database {
             }
         }
         Ok(())
+    }
+
+    /// Estimates the bytes that the removal of all of these edits would free.
+    fn freeable_bytes(&self, removable: Removable) -> Result<u64, DatabaseError> {
+        self.read(|reader| {
+            let rows = "SELECT (SELECT count(*) FROM edits WHERE settled = 1 AND number < ?1)
+                + (SELECT count(*) FROM changes JOIN edits ON number = edit WHERE settled = 1 AND number < ?1)";
+            let rows: i64 =
+                reader.prepare_cached(rows)?.query_row([removable.below], |row| row.get(0))?;
+            let texts = unused_texts(reader, Some(removable.below))?;
+            let texts: u64 = texts.iter().map(|text| text.size.unsigned_abs()).sum();
+            Ok(texts + rows.unsigned_abs() * ROW_BYTES)
+        })
     }
 
     /// All settled edits except the newest.
@@ -132,7 +164,7 @@ impl Database {
 
     /// Removes the texts that are no longer needed.
     fn sweep(&self) -> Result<(), DatabaseError> {
-        self.remove(&self.read(unused_texts)?)
+        self.remove(&self.read(|reader| unused_texts(reader, None))?)
     }
 
     /// Removes texts that were only read: those before this time, and the oldest above `size` bytes.
@@ -141,23 +173,25 @@ impl Database {
             let read =
                 "SELECT id, last, at, size FROM texts INDEXED BY texts_read WHERE last = 0 ORDER BY at DESC";
             let mut read = reader.prepare_cached(read)?;
-            let read = read.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
-            read.collect::<rusqlite::Result<Vec<(i64, i64, i64, i64)>>>()
+            let text = |row: &rusqlite::Row<'_>| {
+                Ok((UnusedText { id: row.get(0)?, last: row.get(1)?, size: row.get(3)? }, row.get(2)?))
+            };
+            read.query_map([], text)?.collect::<rusqlite::Result<Vec<(UnusedText, i64)>>>()
         })?;
         let mut total = 0_u64;
-        let too_much = |(id, last, at, size_of): &(i64, i64, i64, i64)| {
-            total += size_of.unsigned_abs();
-            (*at < time || total > size).then_some((*id, *last))
+        let too_much = |(text, at): &(UnusedText, i64)| {
+            total += text.size.unsigned_abs();
+            (*at < time || total > size).then_some(*text)
         };
         self.remove(&read.iter().filter_map(too_much).collect::<Vec<_>>())
     }
 
     /// Removes these texts, except those that an edit has referred to since they were selected.
-    fn remove(&self, texts: &[(i64, i64)]) -> Result<(), DatabaseError> {
+    fn remove(&self, texts: &[UnusedText]) -> Result<(), DatabaseError> {
         for portion in texts.chunks(usize::try_from(PORTION).unwrap_or(1)) {
             self.shorten_log()?;
             self.write(|transaction| {
-                for (id, last) in portion {
+                for UnusedText { id, last, size: _ } in portion {
                     let text = "DELETE FROM texts WHERE id = ? AND last = ?";
                     if transaction.prepare_cached(text)?.execute(params![id, last])? > 0 {
                         transaction.prepare_cached("DELETE FROM bytes WHERE text = ?")?.execute([id])?;
@@ -256,9 +290,9 @@ fn one(reader: &Connection, sql: &str) -> rusqlite::Result<i64> {
     reader.prepare_cached(sql)?.query_row([], |row| row.get(0))
 }
 
-/// Returns the texts that no edit refers to and no needed text is packed against, with their last
-/// edits.
-fn unused_texts(reader: &Connection) -> rusqlite::Result<Vec<(i64, i64)>> {
+/// Returns the texts that no edit refers to and no needed text is packed against; if `from` is set, those that would be
+/// unused without the edits below this number.
+fn unused_texts(reader: &Connection, from: Option<i64>) -> rusqlite::Result<Vec<UnusedText>> {
     // One snapshot for all reads.
     let moment = reader.unchecked_transaction()?;
     // The oldest edits are removed first, so no edit refers to a text whose last edit is older than the
@@ -266,20 +300,25 @@ fn unused_texts(reader: &Connection) -> rusqlite::Result<Vec<(i64, i64)>> {
     // longer.
     let oldest = "SELECT min(number) FROM edits WHERE settled = 1";
     let oldest: Option<i64> = moment.query_row(oldest, [], |row| row.get(0))?;
+    let oldest = oldest.map(|oldest| oldest.max(from.unwrap_or(oldest)));
     let unsettled = texts_of_unsettled(&moment)?;
-    let mut texts = moment.prepare_cached("SELECT id, base, last FROM texts")?;
-    let texts = texts.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
-    let texts = texts.collect::<rusqlite::Result<HashMap<i64, (Option<i64>, i64)>>>()?;
+    let mut texts = moment.prepare_cached("SELECT id, base, last, size FROM texts")?;
+    let text = |row: &rusqlite::Row<'_>| {
+        Ok((row.get(0)?, (row.get(1)?, UnusedText { id: row.get(0)?, last: row.get(2)?, size: row.get(3)? })))
+    };
+    let texts = texts.query_map([], text)?;
+    let texts = texts.collect::<rusqlite::Result<HashMap<i64, (Option<i64>, UnusedText)>>>()?;
     let mut needed: HashSet<i64> = HashSet::with_capacity(texts.len());
-    for (id, (_, last)) in &texts {
-        let is_needed = *last == 0 || oldest.is_some_and(|oldest| *last >= oldest) || unsettled.contains(id);
+    for (id, (_, text)) in &texts {
+        let is_needed =
+            text.last == 0 || oldest.is_some_and(|oldest| text.last >= oldest) || unsettled.contains(id);
         let mut next = is_needed.then_some(*id);
         while let Some(id) = next.filter(|id| needed.insert(*id)) {
             next = texts.get(&id).and_then(|(base, _)| *base);
         }
     }
     let needless = texts.iter().filter(|(id, _)| !needed.contains(*id));
-    Ok(needless.map(|(id, (_, last))| (*id, *last)).collect())
+    Ok(needless.map(|(_, (_, text))| *text).collect())
 }
 
 /// Returns the texts of unsettled edits, which may be older than other, removed edits.
@@ -301,7 +340,7 @@ impl Database {
     /// Does the same, with other work between the selection of the unused texts and their removal.
     pub fn forget_some_during(&self, most: usize, work: impl FnOnce()) -> Result<(), DatabaseError> {
         self.forget_oldest(count(most), Removable::ALL)?;
-        let unused = self.read(unused_texts)?;
+        let unused = self.read(|reader| unused_texts(reader, None))?;
         work();
         self.remove(&unused)
     }

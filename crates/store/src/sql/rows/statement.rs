@@ -1,7 +1,8 @@
 //! SQL statements, and the one clause that restricts them to a tenant's scope.
 //!
-//! Invariant: only [`UnboundStatement::in_scope`] makes a statement about rows, so every such statement
-//! has the clause.
+//! Invariant: a statement that reads, changes or removes rows is made by [`UnboundStatement::in_scope`], so it has the
+//! clause. [`UnboundStatement::without_scope`] is only for statements that find no row: those about the database itself,
+//! and each `INSERT`, whose row has the owner that the caller checked.
 
 use super::dialect::SqlDialect;
 use super::value::SqlValue;
@@ -98,7 +99,7 @@ impl UnboundStatement {
         self.in_scope(tenant, "organization").row("", key)
     }
 
-    /// A statement about the database itself, or about a new row.
+    /// A statement about the database itself, or an `INSERT` of a row of which the caller checked the owner.
     #[must_use]
     pub fn without_scope(self) -> Statement {
         let Statement { text, values, is_persistent, state: _ } = self;
