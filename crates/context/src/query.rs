@@ -1,6 +1,7 @@
 //! Finds symbols by words.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use super::index::{Definition, Index, IndexedFile};
 use super::indexed_symbol::IndexedSymbol;
@@ -28,7 +29,7 @@ pub(super) fn matches<'i>(index: &'i Index, query: &str, near_path: Option<&str>
         }
     }
     let terms = QueryTerms::new(index, &wanted);
-    let exact_names: Vec<(u32, u64)> = query
+    let exact_names: HashMap<u32, u64> = query
         .split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$' | '-'))
         .filter(|part| !part.is_empty())
         .map(|part| (part, if part.len() > SHORT { EXACT_NAME } else { EXACT_SHORT_NAME }))
@@ -125,7 +126,7 @@ fn hit(name: &str, wanted: &[String]) -> (u8, u8) {
 /// before a repeated match of one.
 fn score(
     terms: &QueryTerms,
-    exact_names: &[(u32, u64)],
+    exact_names: &HashMap<u32, u64>,
     file: &IndexedFile,
     definition: &Definition,
     path_weight: u64,
@@ -141,8 +142,7 @@ fn score(
     let mut score: u64 = best.iter().sum();
     let matched: Vec<usize> =
         (0..).zip(&best).filter(|(_, score)| **score > 0).map(|(word, _)| word).collect();
-    let exact = exact_names.iter().find(|(name, _)| *name == definition.name);
-    score += exact.map_or(0, |(_, score)| *score);
+    score += exact_names.get(&definition.name).copied().unwrap_or(0);
     if score == 0 {
         return (matched, 0);
     }

@@ -23,12 +23,26 @@ pub(super) struct SymbolUse<'i> {
 }
 
 /// Returns the definitions of a name, or of its last parts. Exact names come first, then containers,
-/// then nearby files.
+/// then nearby files. A final number selects one of several in each file, as in `f[2]`, unless a symbol has that name.
 pub(super) fn definitions<'i>(
     index: &'i Index,
     name: &str,
     near_path: Option<&str>,
 ) -> Vec<IndexedSymbol<'i>> {
+    let found = named(index, name, near_path);
+    let Some((name, number)) = Outline::numbered(name).filter(|_| found.is_empty()) else { return found };
+    let mut found = named(index, name, near_path);
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    found.retain(|found| {
+        let count = counts.entry(found.path).or_default();
+        *count += 1;
+        *count == number.get()
+    });
+    found
+}
+
+/// Returns the definitions of a name without a number.
+fn named<'i>(index: &'i Index, name: &str, near_path: Option<&str>) -> Vec<IndexedSymbol<'i>> {
     let folded = name.trim().trim_end_matches("()").replace("::", ".").replace('#', ".");
     let folded = folded.trim_start_matches('.');
     let whole = matching(index, &[folded, name.trim()], &|found| {
@@ -36,16 +50,6 @@ pub(super) fn definitions<'i>(
         path == folded || path == name.trim() || path.ends_with(&format!(".{folded}"))
     });
     let mut found = if whole.is_empty() { in_module(index, folded) } else { whole };
-    if let (true, Some((name, number))) = (found.is_empty(), Outline::numbered(name)) {
-        let mut counts: HashMap<&str, usize> = HashMap::new();
-        found = definitions(index, name, near_path);
-        found.retain(|found| {
-            let count = counts.entry(found.path).or_default();
-            *count += 1;
-            *count == number.get()
-        });
-        return found;
-    }
     let order = |found: &IndexedSymbol<'_>| {
         let is_part = found.definition.around.is_some() && !folded.contains('.');
         let kind = found.definition.kind;
@@ -77,27 +81,36 @@ fn matching<'i>(
     let last = names.iter().map(|name| name.rsplit('.').next().unwrap_or(name));
     let wanted: Vec<u32> =
         last.chain(names.iter().copied()).filter_map(|name| index.names.number(name)).collect();
-    let symbols = index.files.iter().flat_map(|(path, file)| {
+    symbols(index).filter(|found| wanted.contains(&found.definition.name)).filter(fits).collect()
+}
+
+/// Returns all symbols, in the order of their files.
+fn symbols(index: &Index) -> impl Iterator<Item = IndexedSymbol<'_>> {
+    index.files.iter().flat_map(|(path, file)| {
         file.definitions.iter().map(move |definition| IndexedSymbol { path, file, definition })
-    });
-    symbols.filter(|found| wanted.contains(&found.definition.name)).filter(fits).collect()
+    })
 }
 
 /// Returns the symbols for a name that begins with the parts of a module's name, as in
-/// `package.module.function`.
+/// `package.module.function`. A shorter name of a module precedes a longer one.
 fn in_module<'i>(index: &'i Index, name: &str) -> Vec<IndexedSymbol<'i>> {
-    let parts: Vec<&str> = name.split('.').collect();
-    (1..parts.len())
-        .map(|cut| (parts.get(..cut).unwrap_or_default(), parts.get(cut..).unwrap_or_default().join(".")))
-        .map(|(module, rest)| {
-            matching(index, &[rest.as_str()], &|found| {
-                let owners = owners(index, found.path);
-                let is_module = module.last().is_some_and(|last| owners.contains(last));
-                is_module && found.file.path(found.definition, &index.names) == rest
-            })
-        })
-        .find(|found| !found.is_empty())
-        .unwrap_or_default()
+    let last = name.rsplit('.').next().unwrap_or(name);
+    // The length of the module's name.
+    let module = |found: &IndexedSymbol<'i>| {
+        let own = index.names.text(found.definition.name);
+        if !name.ends_with(own) {
+            return None;
+        }
+        let path = found.file.path(found.definition, &index.names);
+        let module = name.strip_suffix(path.as_str())?.strip_suffix('.')?;
+        let part = module.rsplit('.').next()?;
+        let is_named = own == last || own == path;
+        (is_named && owners(index, found.path).contains(&part)).then_some(module.len())
+    };
+    let found: Vec<(usize, IndexedSymbol<'i>)> =
+        symbols(index).filter_map(|found| Some((module(&found)?, found))).collect();
+    let shortest = found.iter().map(|(length, _)| *length).min();
+    found.into_iter().filter(|(length, _)| Some(*length) == shortest).map(|(_, found)| found).collect()
 }
 
 /// Returns at most `most` symbols of other files that a file uses by name, imported and nearest ones

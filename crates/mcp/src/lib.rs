@@ -4,7 +4,7 @@
 //! [`ReadRequest`](lockgate_engine::ReadRequest), has the engine carry it out, and renders the result. It contains no
 //! editing rules.
 //!
-//! Invariant: only this crate uses rmcp and the JSON of the wire.
+//! Invariant: only this crate uses rmcp.
 //!
 //! ```
 //! use lockgate_mcp::rpc::listed;

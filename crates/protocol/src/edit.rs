@@ -111,20 +111,23 @@ pub struct EditResponse {
     /// Further notes, each a whole sentence.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The first line of the text form, if it is not the message.
+    /// The fields for the text form, which are not on the wire.
     #[serde(skip)]
+    pub for_text: TextFields,
+}
+
+/// The fields of an [`EditResponse`] that only the text form shows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TextFields {
+    /// The first line, if it is not the message.
     pub headline: Option<Headline>,
-    /// The changed lines with their numbers, for the text form.
-    #[serde(skip)]
+    /// The changed lines with their numbers.
     pub changed_lines: Option<String>,
-    /// How the text was found; the text form shows it even without edited ranges.
-    #[serde(skip)]
+    /// How the text was found; shown even without edited ranges.
     pub match_details: Option<MatchDetails>,
-    /// The number of findings that do not count because they existed before; only in the text form.
-    #[serde(skip)]
+    /// The number of findings that do not count because they existed before.
     pub old_findings: usize,
-    /// True if the caller knows the names of the gates that passed, so that the text form need not name them.
-    #[serde(skip)]
+    /// True if the caller knows the names of the gates that passed, so that the text need not name them.
     pub are_gates_known: bool,
 }
 
@@ -158,7 +161,7 @@ impl EditResponse {
     /// count, and after a rejection the next step.
     pub fn compact(self) -> EditResponse {
         let succeeded = self.is_success();
-        let headline = self.headline.as_ref().filter(|_| succeeded);
+        let headline = self.for_text.headline.as_ref().filter(|_| succeeded);
         let message = headline.map(|Headline { summary, details, .. }| format!("{summary}{details}"));
         let reported = self.unreported().cloned().collect();
         let findings: Vec<ReportedFinding> =
@@ -185,7 +188,7 @@ impl EditResponse {
             validation_warnings: reported,
             findings,
             notes: self.notes,
-            headline: self.headline,
+            for_text: TextFields { headline: self.for_text.headline, ..TextFields::default() },
             ..EditResponse::default()
         }
     }
@@ -435,7 +438,7 @@ impl From<ReportedWarning> for String {
 pub struct ReportedFinding {
     /// The gate that reported it.
     pub gate: String,
-    /// `error`, `warning` or `note`.
+    /// `error`, `warning` or `info`.
     pub severity: Name,
     /// The path of the file, if it is not the edited file.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,7 @@
-//! The typed responses of all tools, as they appear on the wire.
+//! The typed responses of all tools.
 //!
 //! [`Response`] is the response of a tool that edits. Each tool that reads has a type of its own.
-//! A field without a value is absent from the JSON.
+//! A field without a value is absent from the JSON, and so is a field with `#[serde(skip)]`, which is for the text form.
 //! Numbers of lines and columns start at 1, and columns count characters. A version is the content hash that
 //! `expected_version` accepts.
 //!
@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 pub use edit::{
     AiEditResponse, BatchResponse, ChangedRegion, EditResponse, FileChangesSince, FirstDifference, Headline,
     MatchDetails, MatchLocation, MovedLines, NearestLines, ProposedCall, ReportedFinding, ReportedGate,
-    ReportedWarning, percent,
+    ReportedWarning, TextFields, percent,
 };
 pub use history::{EditRecord, HistoryResponse, RecordedFile};
 pub use read::{

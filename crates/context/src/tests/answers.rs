@@ -92,6 +92,25 @@ fn a_number_selects_one_of_several_symbols_of_a_path() {
     assert_eq!(places("A.f[1]"), ["A.java:2 A.f", "B.java:2 A.f"]);
     assert_eq!(places("A.f[3]"), Vec::<String>::new());
     assert_eq!(places("A.f[0]"), Vec::<String>::new());
+    // A name has one number.
+    assert_eq!(places("A.f[1][1]"), Vec::<String>::new());
+    assert_eq!(places(&format!("A.f{}", "[1]".repeat(20_000))), Vec::<String>::new());
+}
+
+#[test]
+fn a_name_after_that_of_its_module_is_found_with_the_shortest_module() {
+    let world = World::new(&[
+        ("a.py", "class b:\n    def f(self): pass\n"),
+        ("b.py", "def f(): pass\n"),
+        ("c/a.py", "class b:\n    def f(self): pass\n"),
+        ("t.toml", "[x]\nb = 1\n"),
+    ]);
+    let places = |name: &str| at(world.symbol(name).definitions.as_ref().unwrap());
+    assert_eq!(places("a.b.f"), ["a.py:2 b.f", "c/a.py:2 b.f"]);
+    assert_eq!(places("c.a.b.f"), ["a.py:2 b.f", "c/a.py:2 b.f"]);
+    assert_eq!(places("other.b.f"), ["b.py:1 f"]);
+    assert_eq!(places("t.x.b"), ["t.toml:2 x.b"]);
+    assert_eq!(places("other.b.x.b"), Vec::<String>::new());
 }
 
 #[test]

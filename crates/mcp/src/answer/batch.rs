@@ -5,16 +5,16 @@
 
 use std::collections::HashSet;
 
+use super::clip::{PATH_BYTES, ROOMY_BYTES, clip};
 use super::forms::Forms;
 use super::gates::unchecked_warning;
-use super::json_size;
 use super::message::{Message, UNCHANGED, change_summary};
 use super::offers::CallOffers;
 use super::options::ResponseOptions;
 use super::response::FullResponse;
 use super::reverted_edit::RevertedEdit;
-use super::shown_notes::is_shortened;
-use super::size_limit::{self, ROOMY_BYTES, SizedEdit};
+use super::shown_parts::is_shortened;
+use super::size_limit::{self, SizedEdit};
 use super::text::counted;
 use super::{Answer, render_error};
 use lockgate_engine::{Report, Status};
@@ -82,7 +82,7 @@ fn shorten_head(head: &mut BatchResponse, options: &ResponseOptions) {
     let room = size_limit::available(options);
     let (message, notes) = (head.message.clone(), std::mem::take(&mut head.notes));
     for bytes in MESSAGE_BYTES {
-        head.message = json_size::clip(&message, bytes);
+        head.message = clip(&message, bytes);
         let most = if bytes > ROOMY_BYTES { room / 2 } else { room };
         if common_size(head, &head.message, options) <= most {
             break;
@@ -114,7 +114,7 @@ fn spare(head: &BatchResponse, first_line: &str, options: &ResponseOptions) -> u
 /// is rejected, or if one is rejected for another reason.
 fn refused_count(parts: &[FullResponse<'_>]) -> Option<String> {
     let refused: Vec<&FullResponse<'_>> = parts.iter().filter(|part| !part.response.is_success()).collect();
-    if refused.is_empty() || refused.iter().any(|part| part.response.headline.is_none()) {
+    if refused.is_empty() || refused.iter().any(|part| part.response.for_text.headline.is_none()) {
         return None;
     }
     let verb = if refused.len() == 1 { "is" } else { "are" };
@@ -163,7 +163,7 @@ fn shorten_entry(part: &mut FullResponse<'_>) {
     response.bytes_outside_edit.take_if(|found| found == UNCHANGED);
     (response.success, response.written, response.changed) = (None, None, None);
     (response.hint, response.code, response.edit_id) = (None, None, None);
-    response.headline.iter_mut().for_each(|headline| headline.preface = "");
+    response.for_text.headline.iter_mut().for_each(|headline| headline.preface = "");
 }
 
 /// A part that waits for its share of the space.
@@ -244,7 +244,7 @@ fn names_file(fitted: &SizedEdit, response: &EditResponse) -> bool {
 
 /// Renders only the status, path and version of a file.
 fn minimal(response: &EditResponse, options: &ResponseOptions) -> SizedEdit {
-    let path = json_size::clip(response.path.as_deref().unwrap_or_default(), size_limit::PATH_BYTES);
+    let path = clip(response.path.as_deref().unwrap_or_default(), PATH_BYTES);
     let text = format!("{} {}", response.status.as_deref().unwrap_or_default(), escape_name(&path));
     let (status, version) = (response.status.clone(), response.version.clone());
     let response = EditResponse { status, path: Some(path), version, ..EditResponse::default() };
@@ -272,7 +272,7 @@ fn head(reports: &[Report], parts: &[FullResponse<'_>], reverted: Option<&Revert
         code: (!status.is_success()).then(|| Code::GateRefused.name().into()),
         message,
         hint: first.and_then(|part| part.response.hint.clone()),
-        path: first.and_then(|part| part.response.path.as_deref()).map(|path| json_size::clip(path, 300)),
+        path: first.and_then(|part| part.response.path.as_deref()).map(|path| clip(path, 300)),
         edit_id: reports.iter().find_map(|report| report.edit_id).map(|id| id.to_string()),
         written: status == Status::Written,
         bytes_outside_edit: parts.iter().all(is_untouched).then(|| UNCHANGED.to_owned()),

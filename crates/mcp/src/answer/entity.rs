@@ -1,6 +1,6 @@
 //! The key of an entity: the fields with which a later call can address it.
 
-use super::json_size::{clip, escaped};
+use super::clip::{clip, escaped};
 use lockgate_edit::request::{Entity, SearchScope};
 use lockgate_protocol::EntityKey;
 use lockgate_text::escape_name;

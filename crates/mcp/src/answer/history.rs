@@ -2,8 +2,8 @@
 //!
 //! Invariant: strings from the journal (names, paths, tools) are shown without control characters.
 
+use super::clip::clip;
 use super::entity::{cut_key, display_name, key};
-use super::json_size;
 use super::options::ResponseOptions;
 use super::timestamp::{age, rfc3339};
 use super::{Answer, size_limit};
@@ -27,18 +27,21 @@ pub fn describe_origin(entry: &Entry) -> String {
     format!("made {by}{}", age(entry.at))
 }
 
-/// Renders a list of at most `most` edits.
+/// Renders a list of at most `most` edits. The first one has fewer files if it does not fit otherwise.
 pub fn history(entries: &[Entry], most: usize, options: &ResponseOptions) -> Answer {
     let (mut list, mut lines) =
         (HistoryResponse { truncated: Some(true), ..HistoryResponse::default() }, Vec::new());
     let mut used = size_limit::size(&list, TRUNCATED, options.forms);
     for entry in entries.iter().take(most) {
-        let record = record(entry);
-        let line = line(&record);
-        used += size_limit::size(&record, &line, options.forms) + 3;
-        if used > size_limit::available(options) {
-            break;
-        }
+        let least = if list.edits.is_empty() { 1 } else { MAX_LISTED_FILES };
+        let fitting = (least..=MAX_LISTED_FILES).rev().find_map(|files| {
+            let record = first_files(entry, files);
+            let line = line(&record);
+            let used = used + size_limit::size(&record, &line, options.forms) + 3;
+            (used <= size_limit::available(options)).then_some((record, line, used))
+        });
+        let Some((record, line, with_record)) = fitting else { break };
+        used = with_record;
         list.edits.push(record);
         lines.push(line);
     }
@@ -123,7 +126,7 @@ fn line(record: &EditRecord) -> String {
 
 /// Cleans and clips a name that a client gave; `None` if nothing is left.
 fn name(text: &str) -> Option<String> {
-    Some(json_size::clip(&sanitize(text), MAX_SHOWN_BYTES.0)).filter(|name| !name.is_empty())
+    Some(clip(&sanitize(text), MAX_SHOWN_BYTES.0)).filter(|name| !name.is_empty())
 }
 
 /// Clips a path and replaces control characters with the replacement character.
@@ -131,5 +134,65 @@ fn path(text: &str) -> String {
     let hidden = |c: char| is_control_or_bidi(c) || matches!(c, '\n' | '\t');
     let shown: String =
         text.chars().map(|c| if hidden(c) { char::REPLACEMENT_CHARACTER } else { c }).collect();
-    json_size::clip(&shown, MAX_SHOWN_BYTES.1)
+    clip(&shown, MAX_SHOWN_BYTES.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::Forms;
+    use lockgate_engine::EditMeta;
+    use lockgate_text::Version;
+    use std::time::SystemTime;
+
+    fn entry(number: usize, files: usize, path_bytes: usize) -> Entry {
+        let version = Version::hash(b"");
+        let change = |file| FileChange {
+            path: format!("{file:0>path_bytes$}"),
+            entity: None,
+            before: Some(version),
+            after: Some(version),
+            added: 1,
+            removed: 1,
+            mode: None,
+            folders: 0,
+            kept: true,
+        };
+        let meta = EditMeta {
+            tool: "edit_files".into(),
+            author: "client".into(),
+            request: version,
+            kind: EntryKind::Edit,
+            gates: String::new(),
+        };
+        let id = format!("7f3a-{number}").parse().unwrap();
+        let changes = (0..files).map(change).collect();
+        Entry { id, at: SystemTime::UNIX_EPOCH, meta, undone: false, changes }
+    }
+
+    #[test]
+    fn the_first_edit_has_as_many_files_as_fit() {
+        for forms in [Forms::Both, Forms::Json, Forms::Text] {
+            for path_bytes in [200, 400] {
+                let options = ResponseOptions { forms, ..ResponseOptions::default() };
+                let entries = [entry(2, 60, path_bytes), entry(1, 60, path_bytes)];
+                let answer = history(&entries, 20, &options);
+                assert!(
+                    size_limit::size(&answer.json, &answer.text, forms) <= size_limit::available(&options)
+                );
+                let edit = &answer.json["edits"][0];
+                let files = edit["files"].as_array().unwrap().len();
+                assert!(files > 3, "{}", answer.json);
+                assert_eq!(edit["more_files"], 60 - files);
+                assert!(answer.text.starts_with("7f3a-2 ") && answer.text.contains("(+1 -1), ...\n"));
+                // One more file does not fit.
+                let size = size_limit::size(&answer.json, &answer.text, forms);
+                let is_full = size + path_bytes + 150 > size_limit::available(&options);
+                assert!(files == MAX_LISTED_FILES || is_full, "{files} files, {size} bytes");
+                // The next edit is not shortened: it has the space of the next list.
+                assert_eq!(answer.json["edits"].as_array().unwrap().len(), 1);
+                assert_eq!(answer.json["truncated"], true);
+            }
+        }
+    }
 }

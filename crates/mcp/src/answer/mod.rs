@@ -5,22 +5,23 @@
 //! or at least mentions them if no number fits.
 
 mod batch;
+mod clip;
+mod diff_excerpt;
 mod entity;
 mod forms;
 mod gates;
 mod history;
 mod hunks;
-mod json_size;
 mod message;
 mod next;
 mod offers;
 mod options;
+mod read_limit;
 mod response;
 mod reverted_edit;
-mod shown_notes;
+mod shown_parts;
 mod size_limit;
 mod text;
-mod text_limit;
 mod timestamp;
 
 use serde::Serialize;
@@ -41,11 +42,11 @@ pub use offers::{CallOffers, OfferedTools, ToolCall, unknown_fields};
 pub use options::{
     DiffDisplay, ExtraField, FieldNames, Purpose, ResponseFormat, ResponseOptions, ToolProfile,
 };
+pub(crate) use read_limit::text_within;
 pub use response::reported_finding;
 pub use reverted_edit::RevertedEdit;
-pub use shown_notes::ShownNotes;
+pub use shown_parts::ShownParts;
 pub use text::{counted, first_line, passed_gates, shell_word};
-pub(crate) use text_limit::text_within;
 pub use timestamp::age;
 
 /// An answer in all its forms.

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::forms::Forms;
 use super::offers::CallOffers;
-use super::shown_notes::ShownNotes;
+use super::shown_parts::ShownParts;
 use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_engine::Report;
 use lockgate_error::{Code, Error};
@@ -32,8 +32,8 @@ pub struct ResponseOptions {
     pub profile: ToolProfile,
     /// The calls that a rejection may propose.
     pub offers: CallOffers,
-    /// The notes that earlier answers have shown.
-    pub shown_notes: ShownNotes,
+    /// The parts that earlier answers have shown.
+    pub shown_parts: ShownParts,
 }
 
 impl ResponseOptions {
@@ -63,7 +63,7 @@ impl Default for ResponseOptions {
             quoted_line_count: None,
             profile: ToolProfile::PLAIN,
             offers: CallOffers::default(),
-            shown_notes: ShownNotes::default(),
+            shown_parts: ShownParts::default(),
         }
     }
 }

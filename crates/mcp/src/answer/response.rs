@@ -15,7 +15,7 @@ use lockgate_engine::{GuardLevel, Report, Status};
 use lockgate_error::{Best, Code, Disk, Error, EvidenceLine, Since};
 use lockgate_protocol::{
     ChangedRegion, EditResponse, EntityKey, FileChangesSince, FirstDifference, MatchDetails, MatchLocation,
-    MovedLines, NearestLines, ReportedFinding, ReportedGate, ReportedWarning,
+    MovedLines, NearestLines, ReportedFinding, ReportedGate, ReportedWarning, TextFields,
 };
 use lockgate_text::Region;
 use lockgate_text::diff::{Diff, Extent, ShownSide};
@@ -78,7 +78,7 @@ impl<'a> FullResponse<'a> {
         let forms = options.forms;
         let unchecked = verdict.runs.iter().filter(|run| !run.blocking);
         let unchecked = unchecked.filter_map(|run| {
-            let text = options.shown_notes.warning(run, forms)?;
+            let text = options.shown_parts.warning(run, forms)?;
             // One note names all gates whose programs may not run, with the reason.
             Some(ReportedWarning { in_message: run.withheld, ..ReportedWarning::from(text) })
         });
@@ -116,7 +116,6 @@ impl<'a> FullResponse<'a> {
             code: code.filter(|_| refused),
             detail: detail.filter(|_| refused),
             message: Some(message.text()),
-            headline: message::headline(report, &diff, blocking.len(), lines),
             error: error_field(&message, options).filter(|_| refused),
             key: target_key(report.target.entity.as_ref(), options),
             hint: refused.then(|| remedy.to_owned()),
@@ -148,19 +147,24 @@ impl<'a> FullResponse<'a> {
                 .notes
                 .iter()
                 .cloned()
-                .chain(options.shown_notes.unshown(notes(verdict, &report.policy_folder), forms))
+                .chain(options.shown_parts.unshown(notes(verdict, &report.policy_folder), forms))
                 .collect(),
-            match_details,
-            old_findings,
+            for_text: TextFields {
+                headline: message::headline(report, &diff, blocking.len(), lines),
+                match_details,
+                old_findings,
+                ..TextFields::default()
+            },
             ..EditResponse::default()
         };
-        let are_gates_known = is_text && options.shown_notes.has_passed(&text::passed_names(&response));
+        let are_gates_known = is_text && options.shown_parts.has_passed(&text::passed_names(&response));
         let omitted = OmittedLines {
             errors: blocking.len().saturating_sub(MAX_FINDINGS.0),
             warnings: warned.len().saturating_sub(MAX_FINDINGS.0),
             findings: verdict.findings.len() - response.findings.len(),
         };
-        let response = EditResponse { errors, validation_warnings: warnings, are_gates_known, ..response };
+        let for_text = TextFields { are_gates_known, ..response.for_text };
+        let response = EditResponse { errors, validation_warnings: warnings, for_text, ..response };
         let listed = blocking.iter().take(MAX_FINDINGS.0).filter(|it| it.elsewhere.is_none());
         let near = refused.then(|| listed.map(|it| it.line).collect());
         let side = if refused && is_text { ShownSide::New } else { ShownSide::Both };
@@ -239,7 +243,7 @@ impl<'a> FullResponse<'a> {
 
     /// Replaces the message in all forms, and removes the headline.
     pub(super) fn set_message(&mut self, message: Message) {
-        self.response.headline = None;
+        self.response.for_text.headline = None;
         self.response.message = Some(message.text());
         self.message = message;
     }
@@ -300,7 +304,8 @@ fn nearest_lines(best: &Best) -> NearestLines {
 fn changed_regions(report: &Report, regions: &[Region], found: Option<&MatchDetails>) -> Vec<ChangedRegion> {
     let first_at =
         |line: usize| regions.partition_point(|region| region.start_line.max(region.end_line) < line);
-    let lines = report.matches.lines.iter().map(|place| place.line).chain(report.matches.starts.clone());
+    let starts = report.matches.spans.iter().map(|span| *span.start());
+    let lines = report.matches.lines.iter().map(|place| place.line).chain(starts);
     let matched: BTreeSet<usize> = lines.map(first_at).collect();
     let is_of_edit = |at: &usize| report.fixed_outside.is_empty() || matched.contains(at);
     let region = |(at, region)| changed_region(region, found.filter(|_| is_of_edit(&at)));

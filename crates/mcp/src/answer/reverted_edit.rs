@@ -37,7 +37,7 @@ impl RevertedEdit {
     /// Returns the note on who made the edit, unless a model that reads only the text was shown the edit.
     pub(super) fn origin_note(&self, options: &ResponseOptions) -> Option<String> {
         let is_known = options.forms == Forms::Text
-            && self.edit.is_some_and(|id| options.shown_notes.has_edit(&id.to_string()));
+            && self.edit.is_some_and(|id| options.shown_parts.has_edit(&id.to_string()));
         let origin = self.origin.as_ref().filter(|_| !is_known)?;
         Some(format!("the edit was {origin}"))
     }

@@ -10,16 +10,15 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use super::clip::{TEXT_LIMITS, TextLimits, WHOLE, clip_texts, escaped};
+use super::diff_excerpt::DiffExcerpt;
 use super::entity::cut_key;
 use super::forms::Forms;
-use super::hunks::first_hunks;
-use super::json_size::{clip, escaped};
-use super::options::{DiffDisplay, ResponseOptions};
-use super::response::{DiffSource, FullResponse};
+use super::options::ResponseOptions;
+use super::response::FullResponse;
 use super::text;
 use lockgate_checks::Outcome;
 use lockgate_protocol::{EditResponse, ReportedGate, json_size};
-use lockgate_text::{Diff, DiffCut};
 
 /// Bytes of a JSON-RPC response apart from the two forms of the answer.
 pub(super) const ENVELOPE: usize = 160;
@@ -35,56 +34,6 @@ const ENTRY_BYTES: usize = 300;
 
 /// Number of similar lines, and of places, that are more useful than the proposed call.
 const EXPLAINING_ENTRIES: usize = 12;
-
-/// Maximum bytes of the path of the target, unless nothing else fits: a clipped path names no file.
-pub(super) const PATH_BYTES: usize = 300;
-
-/// The limits of the texts of an answer: bytes of each text, of each sentence, and of the path of the target.
-///
-/// A text may be clipped. A sentence, such as a note, is either whole or omitted.
-#[derive(Debug, Clone, Copy)]
-struct TextLimits {
-    bytes: usize,
-    sentence: usize,
-    path: usize,
-}
-
-/// The limits of a whole answer.
-const WHOLE: TextLimits = TextLimits { bytes: 1000, sentence: 1000, path: 1000 };
-
-/// The limits from largest to smallest; the last ones fit any answer.
-const TEXT_LIMITS: [TextLimits; 13] = [
-    WHOLE,
-    TextLimits { bytes: 500, sentence: 500, path: 500 },
-    TextLimits { bytes: 300, sentence: 300, path: PATH_BYTES },
-    // The message is worth more than the numbers in the notes.
-    TextLimits { bytes: 300, sentence: 60, path: PATH_BYTES },
-    TextLimits { bytes: 240, sentence: 300, path: PATH_BYTES },
-    TextLimits { bytes: 160, sentence: 300, path: PATH_BYTES },
-    TextLimits { bytes: 120, sentence: 300, path: PATH_BYTES },
-    TextLimits { bytes: 90, sentence: 300, path: PATH_BYTES },
-    TextLimits { bytes: 28, sentence: 300, path: PATH_BYTES },
-    TextLimits { bytes: 28, sentence: 28, path: PATH_BYTES },
-    TextLimits { bytes: 12, sentence: 28, path: PATH_BYTES },
-    TextLimits { bytes: 12, sentence: 28, path: 90 },
-    TextLimits { bytes: 12, sentence: 28, path: 12 },
-];
-
-/// Maximum bytes of a text that is clipped only to make room for other parts.
-pub(super) const ROOMY_BYTES: usize = 300;
-
-impl TextLimits {
-    /// Returns the sentence, or `short` if the sentence is too long.
-    fn sentence(self, sentence: String, short: &str) -> String {
-        if escaped(&sentence) <= self.sentence + 2 { sentence } else { short.to_owned() }
-    }
-
-    /// Returns the bytes that the common fields may take. Texts become shorter than [`ROOMY_BYTES`] only if the common
-    /// fields alone are too large.
-    const fn base_bytes(self, room: usize) -> usize {
-        if self.bytes > ROOMY_BYTES { room * 2 / 3 } else { room }
-    }
-}
 
 /// A rendered response of an edit, and its size in the forms that are sent.
 pub(super) struct SizedEdit {
@@ -298,7 +247,8 @@ impl<'a> CutResponse<'a> {
         match &mut response.since {
             Some(since) => since.diff = text,
             None => {
-                response.changed_lines = Some(diff.changed_lines.clone()).filter(|lines| !lines.is_empty());
+                response.for_text.changed_lines =
+                    Some(diff.changed_lines.clone()).filter(|lines| !lines.is_empty());
                 response.diff = text;
             }
         }
@@ -331,7 +281,7 @@ impl<'a> CutResponse<'a> {
     /// if it shows the changed lines.
     fn select(&self, is_shown: &impl Fn(Part, usize) -> bool, has_lines: bool) -> EditResponse {
         let (full, mut response) = (self.full, self.clipped.clone());
-        response.match_details.take_if(|_| !is_shown(Part::MatchDetails, 0));
+        response.for_text.match_details.take_if(|_| !is_shown(Part::MatchDetails, 0));
         let calls = usize::from(response.next.take_if(|_| !is_shown(Part::Next, 0)).is_some());
         let best = match &mut response.best {
             Some(best) if is_shown(Part::Best, 0) => {
@@ -408,97 +358,6 @@ fn is_usual(run: &ReportedGate) -> bool {
     [Outcome::Passed.name(), Outcome::Skipped.name()].contains(&&*run.outcome)
 }
 
-/// The part of the diff that is shown.
-#[derive(Default)]
-struct DiffExcerpt {
-    /// The diff text; empty if no hunk fits.
-    diff: String,
-    /// The changed lines of the same hunks, for the text form.
-    changed_lines: String,
-    /// A note about the missing hunks.
-    omitted_note: Option<String>,
-}
-
-impl DiffExcerpt {
-    /// Renders as many hunks as fit into `budget` bytes: those of a rejection that have findings, or the first ones. A diff
-    /// of changes made by others is always shown, because it explains the rejection.
-    fn new(
-        full: &FullResponse<'_>,
-        limits: TextLimits,
-        budget: usize,
-        options: &ResponseOptions,
-    ) -> DiffExcerpt {
-        let lines = |diff: &Diff<'_>| full.extent.as_ref().map(|extent| diff.numbered(budget, extent));
-        let (diff, changed_lines, cut) = match (&full.diff, options.diff, options.forms) {
-            (DiffSource::Since(diff), ..) => {
-                let (diff, cut) = first_hunks(diff, budget);
-                (diff, String::new(), cut)
-            }
-            (DiffSource::Edit(diff), DiffDisplay::Shown, Forms::Text) => {
-                let (lines, cut) = lines(diff).unwrap_or((String::new(), DiffCut::Whole));
-                (String::new(), lines, cut)
-            }
-            (DiffSource::Edit(diff), DiffDisplay::Shown, Forms::Both | Forms::Json | Forms::Compact) => {
-                let (shown, cut) = match diff.render(budget) {
-                    (_, DiffCut::Partial { .. }) if full.extent.is_some() => {
-                        diff.render_near(budget, full.extent.as_ref())
-                    }
-                    whole => whole,
-                };
-                // Changed lines may fit where a hunk does not, because its context is long.
-                let lines = lines(diff).map(|(lines, _)| lines);
-                (shown, lines.unwrap_or_default(), cut)
-            }
-            (DiffSource::Edit(_), DiffDisplay::Omitted, _) | (DiffSource::None, ..) => {
-                return DiffExcerpt::default();
-            }
-        };
-        let omitted_note = match cut {
-            DiffCut::Whole => None,
-            DiffCut::Partial { shown, total: of } => {
-                let more = if options.offers.has_max_bytes { ", a larger max_bytes shows more" } else { "" };
-                let counted = format!("the diff is cut: {shown} of {of} hunks are shown{more}");
-                let short = if shown == 0 { "the diff is not shown" } else { "the diff is cut" };
-                Some(limits.sentence(counted, short))
-            }
-        };
-        DiffExcerpt { diff, changed_lines, omitted_note }
-    }
-
-    /// Returns the bytes of the larger of its forms.
-    fn size(&self) -> usize {
-        self.diff.len().max(self.changed_lines.len())
-    }
-}
-
-/// Clips every text to its limit, and those of lists to `entry_bytes`. Notes, the diff and the proposed call are never
-/// clipped.
-fn clip_texts(response: &mut EditResponse, limits: TextLimits, entry_bytes: usize) {
-    let EditResponse {
-        headline, message, error, hint, field, path, resolved_path, bytes_outside_edit, ..
-    } = response;
-    path.iter_mut().for_each(|path| *path = clip(path, limits.path));
-    let single = [message, error, hint, field, resolved_path, bytes_outside_edit].into_iter().flatten();
-    let headline = headline.iter_mut().flat_map(|it| [&mut it.summary, &mut it.details]);
-    single.chain(headline).for_each(|text| *text = clip(text, limits.bytes));
-    let places =
-        response.match_locations.iter_mut().flat_map(|it| [Some(&mut it.preview), it.symbol.as_mut()]);
-    let best = response.best.iter_mut().flat_map(|best| {
-        let difference = best.first_difference.iter_mut().flat_map(|it| [&mut it.asked, &mut it.found]);
-        let excerpt = best.excerpt.iter_mut().map(|(_, line)| line);
-        best.lines.iter_mut().chain(excerpt).chain(difference)
-    });
-    let findings = response
-        .findings
-        .iter_mut()
-        .flat_map(|it| [Some(&mut it.gate), it.path.as_mut(), it.code.as_mut(), Some(&mut it.message)]);
-    let gates = response.gates.iter_mut().flat_map(|it| [Some(&mut it.gate), it.why.as_mut()]);
-    let warnings = response.validation_warnings.iter_mut().map(|it| &mut it.text);
-    let optional = places.chain(findings).chain(gates).flatten();
-    let texts = best.chain(&mut response.errors).chain(warnings).chain(optional);
-    texts.for_each(|text| *text = clip(text, entry_bytes));
-}
-
 /// Returns the bytes of an answer in the forms that are sent.
 pub(super) fn size(response: &impl Serialize, text: &str, forms: Forms) -> usize {
     match forms {
@@ -506,25 +365,5 @@ pub(super) fn size(response: &impl Serialize, text: &str, forms: Forms) -> usize
         Forms::Compact => json_size(response) + escaped(text::first_line(text)),
         Forms::Json => json_size(response),
         Forms::Text => escaped(text),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn the_cost_is_what_serde_writes(text in any::<String>()) {
-            prop_assert_eq!(escaped(&text), serde_json::to_string(&text).unwrap().len());
-        }
-
-        #[test]
-        fn a_clipped_text_is_a_beginning_within_its_bytes(text in any::<String>(), bytes in 3_usize..40) {
-            let clipped = clip(&text, bytes);
-            prop_assert!(escaped(&clipped) <= bytes + 2);
-            prop_assert!(clipped == text || text.starts_with(clipped.strip_suffix("...").unwrap()));
-        }
     }
 }

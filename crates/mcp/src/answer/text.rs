@@ -20,10 +20,10 @@ pub(super) fn render(response: &EditResponse, forms: Forms) -> String {
     let succeeded = response.is_success();
     let mut lines = first_lines(response, forms);
     lines.extend(response.resolved_path.as_ref().map(|path| format!("the path leads to {path}")));
-    lines.extend(response.match_details.as_ref().and_then(match_line));
+    lines.extend(response.for_text.match_details.as_ref().and_then(match_line));
     lines.extend(response.best.iter().flat_map(|best| nearest(best, forms)));
     lines.extend(findings(response, forms));
-    if !succeeded && response.changed_lines.is_none() {
+    if !succeeded && response.for_text.changed_lines.is_none() {
         let label = match_label(response);
         lines.extend(response.match_locations.iter().map(|place| location(place, label)));
     }
@@ -70,12 +70,12 @@ fn first_lines(response: &EditResponse, forms: Forms) -> Vec<String> {
     if !response.is_success() {
         // The message names the first finding, which the findings below show as well.
         let shows_findings = response.findings.iter().any(|finding| finding.blocking);
-        let headline = response.headline.as_ref().filter(|_| shows_findings);
+        let headline = response.for_text.headline.as_ref().filter(|_| shows_findings);
         let first =
             headline.map_or(message, |Headline { preface, summary, .. }| format!("{preface}{summary}"));
         return std::iter::once(first).chain(remedy(response, version.as_deref(), forms)).collect();
     }
-    match &response.headline {
+    match &response.for_text.headline {
         Some(Headline { summary, details, .. }) => {
             let ids = if ids.is_empty() { String::new() } else { format!(" {}", ids.join(" ")) };
             vec![format!("{summary}{ids}{details}")]
@@ -159,7 +159,7 @@ fn without_context(diff: &str) -> String {
 /// Renders the changed lines, or the ranges that moved or grew if the lines are not shown. A file that the call created or
 /// removed needs neither.
 fn changes(response: &EditResponse) -> Vec<String> {
-    match &response.changed_lines {
+    match &response.for_text.changed_lines {
         None if response.created == Some(true) || response.removed == Some(true) => Vec::new(),
         Some(lines) => vec![lines.trim_end_matches('\n').to_owned()],
         None => response.edits.iter().filter_map(moved_region).collect(),
@@ -263,11 +263,12 @@ fn gates(response: &EditResponse, forms: Forms) -> Option<String> {
 /// if there are neither.
 pub fn passed_gates(response: &EditResponse) -> Option<String> {
     let passed: Vec<&ReportedGate> = response.gates.iter().filter(is_passed).collect();
-    let ok = || match response.are_gates_known {
+    let ok = || match response.for_text.are_gates_known {
         true => "ok".to_owned(),
         false => format!("ok ({})", joined(&passed, |run| passed_gate(run))),
     };
-    let old = (response.old_findings > 0).then(|| counted(response.old_findings, "old finding"));
+    let old =
+        (response.for_text.old_findings > 0).then(|| counted(response.for_text.old_findings, "old finding"));
     let parts: Vec<String> = (!passed.is_empty()).then(ok).into_iter().chain(old).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }

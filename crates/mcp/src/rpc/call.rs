@@ -61,10 +61,10 @@ async fn handle(
             .is_some_and(|fields| fields.get("max_bytes").is_some()),
     };
     let purpose = if tool.effect == Effect::Reads { Purpose::Read } else { Purpose::Edit };
-    let shown_notes = call_context.shown_notes.clone();
+    let shown_parts = call_context.shown_parts.clone();
     let profile = tool.profile;
     let options =
-        ResponseOptions { forms, purpose, path, profile, offers, shown_notes, ..ResponseOptions::default() };
+        ResponseOptions { forms, purpose, path, profile, offers, shown_parts, ..ResponseOptions::default() };
     let inquiry = Inquiry::new(tool.name, &arguments, &call_context, &context);
     let named = named_entity(tool, &arguments);
     let (request, resumed) = match parse_call(tool, arguments, &inquiry, &returned).await {
@@ -214,7 +214,7 @@ async fn render(
     reply: impl FnOnce(&ResponseOptions) -> Answer + Send + 'static,
     rendering: Rendering,
 ) -> CallToolResult {
-    let (forms, shown_notes) = (options.forms, options.shown_notes.clone());
+    let (forms, shown_parts) = (options.forms, options.shown_parts.clone());
     let plain = ResponseOptions {
         path: options.path.clone(),
         entity: options.entity.clone(),
@@ -227,7 +227,7 @@ async fn render(
     let answer = rendered.unwrap_or_else(|error| render_failed(&error, &plain));
     let success = answer.is_success();
     let Answer { json, text, edit_response } = answer;
-    shown_notes.add(edit_response.as_ref());
+    shown_parts.add(edit_response.as_ref());
     let text = match forms {
         Forms::Compact => answer::first_line(&text).to_owned(),
         Forms::Both | Forms::Json | Forms::Text => text,

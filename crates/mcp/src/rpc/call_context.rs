@@ -9,7 +9,7 @@ use tokio_util::task::TaskTracker;
 use super::ask::Seal;
 use super::metrics::CallMetrics;
 use super::options::ServerOptions;
-use crate::answer::{OfferedTools, ShownNotes};
+use crate::answer::{OfferedTools, ShownParts};
 use lockgate_engine::Workspace;
 
 pub(super) type Context = RequestContext<RoleServer>;
@@ -22,8 +22,8 @@ pub(super) struct CallContext {
     pub(super) options: ServerOptions,
     /// The tools that rejections may propose.
     pub(super) offered_tools: OfferedTools,
-    /// The notes that the answers of this connection have shown.
-    pub(super) shown_notes: ShownNotes,
+    /// The parts that the answers of this connection have shown.
+    pub(super) shown_parts: ShownParts,
     /// Cancelled when the server stops.
     pub(super) stop: CancellationToken,
     /// Cancelled when the client can answer no more questions.

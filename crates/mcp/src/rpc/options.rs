@@ -41,7 +41,7 @@ impl Structured {
 /// Options of an MCP server.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerOptions {
-    /// Controls if answers include `structuredContent`; by default the protocol version decides.
+    /// Controls if answers include `structuredContent`; by default the protocol version and the client decide.
     pub structured: Structured,
     /// Timeout of the client's model when it writes code.
     pub model_timeout: Duration,

@@ -116,8 +116,8 @@ impl Executor<'_> {
 
     async fn edit_all(&self, all: BatchCall, options: ResponseOptions) -> ToolOutcome {
         let BatchCall { requests, paths, options: wanted } = all;
-        let ResponseOptions { forms, offers, shown_notes, .. } = options;
-        let options = ResponseOptions { forms, offers, shown_notes, ..wanted };
+        let ResponseOptions { forms, offers, shown_parts, .. } = options;
+        let options = ResponseOptions { forms, offers, shown_parts, ..wanted };
         let mut edited =
             self.write(|workspace, watch| async move { workspace.edit_all(requests, watch).await }).await;
         self.call_context.metrics.edited(edited.as_deref());
@@ -192,8 +192,8 @@ fn rejected(error: Error, options: ResponseOptions) -> ToolOutcome {
 
 /// Merges the options that a tool sets with those of the call.
 fn merge_options(options: ResponseOptions, wanted: ResponseOptions) -> ResponseOptions {
-    let ResponseOptions { forms, path, entity, offers, shown_notes, .. } = options;
-    ResponseOptions { forms, path, entity, offers, shown_notes, ..wanted }
+    let ResponseOptions { forms, path, entity, offers, shown_parts, .. } = options;
+    ResponseOptions { forms, path, entity, offers, shown_parts, ..wanted }
 }
 
 /// Returns the question for a person that the call needs first.

@@ -20,7 +20,7 @@ use super::call::call;
 use super::call_context::{CallContext, Caller};
 use super::metrics::CallMetrics;
 use super::options::ServerOptions;
-use crate::answer::{OfferedTools, ShownNotes};
+use crate::answer::{OfferedTools, ShownParts};
 use crate::selection::{EntityStorage, Selection, WriteAccess};
 use crate::tools::{
     Effect, RepeatEffect, Tool, edit_file, entity, list_content, list_edits, listed_name, read_content_lines,
@@ -90,7 +90,7 @@ impl Server {
                     create: offered(safe_edit_file::TOOL.name),
                     history: offered(list_edits::TOOL.name),
                 },
-                shown_notes: ShownNotes::default(),
+                shown_parts: ShownParts::default(),
                 stop,
                 input_ended: CancellationToken::new(),
                 seal: Seal::new(),
@@ -123,7 +123,7 @@ impl Server {
     /// Returns the server for another connection, which has seen no notes.
     pub(crate) fn for_connection(&self) -> Server {
         let mut server = self.clone();
-        server.call_context.shown_notes = ShownNotes::default();
+        server.call_context.shown_parts = ShownParts::default();
         server
     }
 

@@ -9,7 +9,7 @@ use super::request::{ToolRequest, parse_number};
 use crate::answer::{Answer, FieldNames, ResponseOptions, ToolProfile, counted};
 use lockgate_edit::request::Target;
 use lockgate_engine::ContextRequest;
-use lockgate_error::Error;
+use lockgate_error::{Code, Error};
 use lockgate_protocol::{
     ContextFolder, ContextProject, ContextReference, ContextResponse, ContextSymbol, ContextTarget,
 };
@@ -22,6 +22,9 @@ read_tool! {
 
 const PROFILE: ToolProfile =
     ToolProfile { names: FieldNames { path: "target_file", ..FieldNames::PLAIN }, ..ToolProfile::PLAIN };
+
+/// Maximum bytes of `query` and of `symbol`.
+const MAX_SEARCH_BYTES: usize = 2000;
 
 /// Outlines a file, or finds a symbol with its uses, or symbols by words; without arguments, summarises the
 /// project.
@@ -43,9 +46,24 @@ impl TryFrom<GetCodeContext> for ContextRequest {
 
     fn try_from(input: GetCodeContext) -> Result<ContextRequest, Error> {
         let tokens = parse_number(input.max_tokens, 4000, &(100..=50_000), "max_tokens")?;
-        let non_blank = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
-        let (query, symbol) = (non_blank(input.query), non_blank(input.symbol));
+        let query = search_text(input.query, "query", "give only the words that the code may have")?;
+        let symbol = search_text(input.symbol, "symbol", "give one name, as in Class.method")?;
         Ok(ContextRequest { target: input.target_file.map(Target::File), query, symbol, tokens })
+    }
+}
+
+/// Returns the words or the name to search for; `None` if it is blank.
+///
+/// Errors: `INVALID_INPUT` with the hint for a text of more than [`MAX_SEARCH_BYTES`].
+fn search_text(text: Option<String>, field: &str, hint: &'static str) -> Result<Option<String>, Error> {
+    let text = text.filter(|text| !text.trim().is_empty());
+    match text.as_ref().map_or(0, String::len) {
+        0..=MAX_SEARCH_BYTES => Ok(text),
+        bytes => {
+            let message =
+                format!("`{field}` has {bytes} bytes, more than the {MAX_SEARCH_BYTES} of one call");
+            Err(Error::new(Code::InvalidInput, message).named_field(field).hint(hint))
+        }
     }
 }
 
@@ -117,7 +135,6 @@ fn prefix(path: &str) -> String {
 mod tests {
     use super::*;
     use lockgate_context::{AnswerInput, ContextQuery, Index, VersionedText, project, reading};
-    use lockgate_error::Code;
     use lockgate_protocol::json_size;
     use lockgate_text::{Version, escape_name};
     use proptest::prelude::*;
@@ -134,6 +151,25 @@ mod tests {
         for tokens in [99, 50_001] {
             let error = parse(rmcp::object!({"max_tokens": tokens})).unwrap_err();
             assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("max_tokens")));
+        }
+    }
+
+    #[test]
+    fn a_text_to_search_for_has_a_maximum() {
+        for field in ["query", "symbol"] {
+            let with = |bytes: usize| {
+                let text = "x".repeat(bytes).into();
+                parse_input([(field.to_owned(), text)].into_iter().collect())
+                    .and_then(ContextRequest::try_from)
+            };
+            assert!(with(MAX_SEARCH_BYTES).is_ok());
+            let error = with(MAX_SEARCH_BYTES + 1).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some(field)));
+            assert!(
+                error.message.ends_with("2001 bytes, more than the 2000 of one call"),
+                "{}",
+                error.message
+            );
         }
     }
 

@@ -35,9 +35,10 @@ impl TryFrom<ListEdits> for ToolRequest {
     fn try_from(input: ListEdits) -> Result<ToolRequest, Error> {
         let target = target(input.path, input.entity.fields())?;
         let most = parse_number(input.max_results, 20, &(1..=100), "max_results")?;
-        let is_too_large = target.is_none() && input.offset.is_some_and(|offset| offset > 0);
+        let is_too_large = input.offset.is_some_and(|offset| offset > 0);
+        let hint = if target.is_none() { OLDER_HINT } else { NEWEST_HINT };
         let offset = parse_number(input.offset, 0, &(0..=MAX_OFFSET), "offset");
-        let offset = offset.map_err(|error| if is_too_large { error.hint(OLDER_HINT) } else { error })?;
+        let offset = offset.map_err(|error| if is_too_large { error.hint(hint) } else { error })?;
         // One more entry than is shown tells if there are more.
         let request = HistoryRequest { target, max_entries: offset + most + 1 };
         Ok(ToolRequest::read(request, move |entries, options| {
@@ -51,6 +52,9 @@ const MAX_OFFSET: usize = HistoryRequest::MAX_ENTRIES - 101;
 
 /// The next step after a larger offset in the list of all edits.
 const OLDER_HINT: &str = "only the newest edits can be listed; `path` lists older ones of one file or entity";
+
+/// The next step after a larger offset in the list of one file or entity.
+const NEWEST_HINT: &str = "only the 999 newest edits of a file or entity can be listed";
 
 #[cfg(test)]
 mod tests {
@@ -82,8 +86,10 @@ mod tests {
             parse(arguments.as_object().cloned().unwrap()).unwrap_err().hint.map(String::from)
         };
         assert_eq!(hint(json!({"offset": MAX_OFFSET + 1})).as_deref(), Some(OLDER_HINT));
-        for arguments in [json!({"offset": MAX_OFFSET + 1, "path": "a"}), json!({"offset": -1})] {
-            assert_ne!(hint(arguments).as_deref(), Some(OLDER_HINT));
+        assert_eq!(hint(json!({"offset": MAX_OFFSET + 1, "path": "a"})).as_deref(), Some(NEWEST_HINT));
+        assert!(NEWEST_HINT.contains(&format!("the {} newest", MAX_OFFSET + 100)));
+        for arguments in [json!({"offset": -1}), json!({"offset": -1, "path": "a"})] {
+            assert_eq!(hint(arguments), None);
         }
         for wrong in [json!(-1), json!(MAX_OFFSET + 1)] {
             assert_eq!(asked(json!({"offset": wrong})), Err(Some("offset".into())));

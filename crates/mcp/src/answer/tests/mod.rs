@@ -337,7 +337,7 @@ async fn a_note_about_gates_is_shown_once_per_connection_where_only_a_model_read
         let report = Ok(report);
         let options = ResponseOptions { forms, ..ResponseOptions::default() };
         let first = render(&report, &options);
-        options.shown_notes.add(first.edit_response.as_ref());
+        options.shown_parts.add(first.edit_response.as_ref());
         let second = render(&report, &options);
         let note = "note: not checked by ruff: its program is not available here";
         assert!(
@@ -366,7 +366,7 @@ async fn gates_that_passed_are_named_once_per_connection_where_only_a_model_read
         let mut report = Ok(report);
         let shown = |report: &Result<Report, Error>| {
             let answer = render(report, &options);
-            options.shown_notes.add(answer.edit_response.as_ref());
+            options.shown_parts.add(answer.edit_response.as_ref());
             answer.text.lines().find(|line| line.starts_with("gates")).unwrap_or_default().to_owned()
         };
         assert_eq!(shown(&report), "gates ok (ruff, mypy)");

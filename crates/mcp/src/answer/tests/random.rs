@@ -6,7 +6,7 @@ use crate::answer::response::{DiffSource, FullResponse, OmittedLines, reported_g
 use lockgate_error::Score;
 use lockgate_protocol::{
     ChangedRegion, EditResponse, EntityKey, FirstDifference, Headline, MatchDetails, MatchLocation,
-    MovedLines, NearestLines, ProposedCall, ReportedWarning,
+    MovedLines, NearestLines, ProposedCall, ReportedWarning, TextFields,
 };
 use lockgate_text::diff::Extent;
 use lockgate_text::{Buffer, Change, Diff, Hints, LineShift, Plan, Region, diff};
@@ -98,15 +98,17 @@ impl RandomAnswer {
             findings: self.findings.iter().map(reported_finding).collect(),
             gates: self.runs.iter().map(reported_gate).collect(),
             notes: self.notes.clone(),
-            headline: self.rejection.then(|| Headline {
-                summary: self.message.clone(),
-                details: self.word.clone(),
-                ..Headline::default()
-            }),
-            changed_lines: None,
-            are_gates_known: false,
-            match_details: details.clone(),
-            old_findings: self.findings.iter().filter(|finding| !finding.counts).count(),
+            for_text: TextFields {
+                headline: self.rejection.then(|| Headline {
+                    summary: self.message.clone(),
+                    details: self.word.clone(),
+                    ..Headline::default()
+                }),
+                changed_lines: None,
+                are_gates_known: false,
+                match_details: details.clone(),
+                old_findings: self.findings.iter().filter(|finding| !finding.counts).count(),
+            },
         };
         let extent = Some(Extent { max_run: 12, ..Extent::default() });
         let (message, diff) = (Message::plain(self.message.clone()), DiffSource::Edit(diff));

@@ -1,4 +1,4 @@
-//! The notes, gates and edits that a connection has shown: a repeated one tells a model nothing new.
+//! The parts of answers that a connection has shown: notes, gates and edits. A repeated one tells a model nothing new.
 //!
 //! Invariant: only the text is shortened, and only by what an earlier answer had word for word.
 
@@ -18,7 +18,7 @@ const MOST: usize = 500;
 /// The notes and warnings about gates, the lists of gates that passed, and the edits that the answers of a connection have
 /// shown.
 #[derive(Debug, Clone, Default)]
-pub struct ShownNotes(Arc<Mutex<ShownTexts>>);
+pub struct ShownParts(Arc<Mutex<ShownTexts>>);
 
 #[derive(Debug, Default)]
 struct ShownTexts {
@@ -44,7 +44,7 @@ fn remember(shown: &mut HashSet<String>, text: &str) {
     }
 }
 
-impl ShownNotes {
+impl ShownParts {
     /// Remembers what an answer shows.
     pub fn add(&self, response: Option<&Response>) {
         let Some(response) = response else { return };
