@@ -58,8 +58,9 @@ pub(super) struct HookArgs {
 }
 
 fn host(name: &str) -> Result<Host, String> {
-    let names = || Host::ALL.map(Host::name).join(", ");
-    Host::from_name(name).ok_or_else(|| format!("expected one of {}", names()))
+    let tip = if name == "doctor" { "; use `lockgate hook --doctor`" } else { "" };
+    let expected = || format!("expected one of {}{tip}", Host::NAMES.join(", "));
+    Host::from_name(name).ok_or_else(expected)
 }
 
 /// What the answer needs if the work does not end: shared with the watchdog.
@@ -374,6 +375,16 @@ fn has_server(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_unknown_host_is_refused_with_all_names() {
+        assert_eq!((host("claude"), host("claude-code")), (Ok(Host::ClaudeCode), Ok(Host::ClaudeCode)));
+        let message = host("emacs").unwrap_err();
+        assert!(message.starts_with("expected one of claude, claude-code, codex, "), "{message}");
+        assert!(!message.contains("--doctor"), "{message}");
+        let message = host("doctor").unwrap_err();
+        assert!(message.ends_with("; use `lockgate hook --doctor`"), "{message}");
+    }
 
     #[test]
     fn a_server_is_found_by_its_entry_and_not_by_a_hook() {

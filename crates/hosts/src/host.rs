@@ -61,7 +61,22 @@ impl Host {
         Host::Antigravity,
     ];
 
-    /// Returns the name of the host in arguments, in the history and in messages.
+    /// The names that [`Host::from_name`] takes, in the order of the documentation.
+    pub const NAMES: [&str; 11] = [
+        "claude",
+        "claude-code",
+        "codex",
+        "gemini",
+        "opencode",
+        "copilot",
+        "vscode",
+        "cursor",
+        "windsurf",
+        "cline",
+        "antigravity",
+    ];
+
+    /// Returns the name of the host in the history and in messages.
     pub const fn name(self) -> &'static str {
         match self {
             Host::ClaudeCode => "claude-code",
@@ -139,5 +154,9 @@ mod tests {
             assert_eq!(Host::from_name(host.name()), Some(host));
         }
         assert_eq!(Host::from_name("emacs"), None);
+        let mut named: Vec<Host> = Host::NAMES.iter().filter_map(|name| Host::from_name(name)).collect();
+        assert_eq!(named.len(), Host::NAMES.len());
+        named.dedup();
+        assert_eq!(named, Host::ALL);
     }
 }

@@ -5,8 +5,9 @@
 //!
 //! Invariant: reading fails on a text that Codex would not apply; nothing is guessed.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use lockgate_error::{Code, Error};
 
@@ -140,10 +141,11 @@ impl Patch {
     pub fn with_joined_updates(self) -> Result<Patch, Error> {
         let Patch { environment, files: sections } = self;
         let mut files: Vec<FilePatch> = Vec::new();
+        // The first section of each file.
+        let mut first: HashMap<PathBuf, usize> = HashMap::new();
         for FilePatch { path, change } in sections {
-            let known = files.iter_mut().find(|known| is_same_path(&known.path, &path));
-            let known = known.map(|known| &mut known.change);
-            match (known, change) {
+            let at = *first.entry(names(&path).collect()).or_insert(files.len());
+            match (files.get_mut(at).map(|known| &mut known.change), change) {
                 (
                     Some(PatchChange::Update { move_to: None, chunks }),
                     PatchChange::Update { move_to: None, chunks: more },
@@ -166,10 +168,8 @@ impl Patch {
 
     /// Returns a path that the patch names twice.
     fn repeated_path(&self) -> Option<&str> {
-        let paths = self.paths();
-        let is_repeated =
-            |(at, path): &(usize, &&str)| paths.iter().take(*at).any(|known| is_same_path(known, path));
-        paths.iter().enumerate().find(is_repeated).map(|(_, path)| *path)
+        let mut known: HashSet<PathBuf> = HashSet::new();
+        self.paths().into_iter().find(|path| !known.insert(names(path).collect()))
     }
 
     /// Returns the paths that the patch names, in its order.
@@ -221,10 +221,11 @@ pub(super) fn header_paths(text: &str) -> Vec<String> {
 
 /// True if two paths have the same names: `./a` is `a`.
 pub(super) fn is_same_path(one: &str, other: &str) -> bool {
-    fn names(path: &str) -> impl Iterator<Item = Component<'_>> {
-        Path::new(path).components().filter(|name| *name != Component::CurDir)
-    }
     names(one).eq(names(other))
+}
+
+fn names(path: &str) -> impl Iterator<Item = Component<'_>> {
+    Path::new(path).components().filter(|name| *name != Component::CurDir)
 }
 
 /// Writes the patch in its format.

@@ -5,6 +5,7 @@
 //!
 //! Invariant: a simulation that is not certain says so.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::edit::{NamedLines, QuoteMatches, QuotedReplacement};
@@ -267,11 +268,8 @@ pub fn update(before: &[u8], chunks: &[Chunk]) -> Simulation {
     let Ok(buffer) = Buffer::read(before.to_vec(), Hints::default()) else { return Simulation::Unknown };
     let Ok(text) = std::str::from_utf8(before) else { return Simulation::Unknown };
     let lines = buffer.lines();
-    let target = PatchTarget {
-        lines: lines.iter().collect(),
-        // The tool takes a byte order mark for a part of the first line, which therefore differs from every quote.
-        first_quotable: usize::from(text.starts_with(MARK)),
-    };
+    // The tool takes a byte order mark for a part of the first line, which therefore differs from every quote.
+    let target = PatchTarget::new(lines.iter().collect(), usize::from(text.starts_with(MARK)));
     let mut placed: Vec<(Range<usize>, Vec<&ChunkLine>)> = Vec::new();
     let mut from = 0;
     for chunk in chunks {
@@ -304,9 +302,24 @@ struct PatchTarget<'t> {
     lines: Vec<&'t str>,
     /// The first line that a quote can equal, from 0.
     first_quotable: usize,
+    /// The lines that have each text, from 0 and in their order, so that many chunks are found in a long file.
+    places: HashMap<&'t str, Vec<usize>>,
 }
 
-impl PatchTarget<'_> {
+impl<'t> PatchTarget<'t> {
+    fn new(lines: Vec<&'t str>, first_quotable: usize) -> PatchTarget<'t> {
+        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, line) in lines.iter().enumerate() {
+            places.entry(line).or_default().push(at);
+        }
+        PatchTarget { lines, first_quotable, places }
+    }
+
+    /// Returns the lines that have this text, from 0.
+    fn places(&self, text: &str) -> &[usize] {
+        self.places.get(text).map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// Returns the lines of the file that a chunk quotes, from 0, and the chunk's own lines.
     fn place<'a>(
         &self,
@@ -315,7 +328,8 @@ impl PatchTarget<'_> {
     ) -> Result<(Range<usize>, Vec<&'a ChunkLine>), Simulation> {
         let texts = &self.lines;
         if let Some(header) = &chunk.header {
-            let at = (from..texts.len()).find(|&at| texts.get(at) == Some(&header.as_str()));
+            let places = self.places(header);
+            let at = places.get(places.partition_point(|at| *at < from));
             from = at.ok_or(Simulation::Missing)? + 1;
         }
         let mut lines: Vec<&ChunkLine> = chunk.lines.iter().collect();
@@ -324,14 +338,21 @@ impl PatchTarget<'_> {
             return Ok((texts.len()..texts.len(), lines));
         }
         let starts = |old: &[&str]| -> Vec<usize> {
-            let is_at = |start: &usize| {
-                let lines = texts.get(*start..start + old.len());
-                *start >= self.first_quotable
-                    && lines.is_some_and(|lines| lines.iter().zip(old).all(|(line, old)| line == old))
-            };
             let last = texts.len().saturating_sub(old.len());
             let first = if chunk.at_end && old.len() <= texts.len() { last } else { from };
-            (first..=last).filter(is_at).collect()
+            let possible = first.max(self.first_quotable)..=last;
+            let is_at = |start: &usize| {
+                let lines = texts.get(*start..start + old.len());
+                lines.is_some_and(|lines| lines.iter().zip(old).all(|(line, old)| line == old))
+            };
+            let places = old.iter().map(|line| self.places(line)).enumerate();
+            match places.min_by_key(|(_, places)| places.len()) {
+                Some((above, places)) => {
+                    let starts = places.iter().filter_map(|at| at.checked_sub(above));
+                    starts.filter(|start| possible.contains(start)).filter(is_at).collect()
+                }
+                None => possible.collect(),
+            }
         };
         let mut found = starts(&old);
         // The tool tries again without a blank line at the end of the quote, and of the new lines.

@@ -121,7 +121,9 @@ fn examine<'a>(
         }
     };
     if let Some(setting) = hook.entry.switched_off_by {
-        return Ok(HookCheck::Fails(format!("`{setting}` in this file switches its hooks off")));
+        let file = hook.entry.switch_file.as_ref();
+        let file = file.map_or_else(|| "this file".to_owned(), |file| file.display().to_string());
+        return Ok(HookCheck::Fails(format!("`{setting}` in {file} switches its hooks off")));
     }
     if let Some((key, meaning)) = hook.entry.condition {
         return Ok(HookCheck::Untried(format!("not tried, because it has `{key}`: {meaning}")));
@@ -370,6 +372,35 @@ mod tests {
         ] {
             assert!(reason.contains(expected), "{reason}");
         }
+    }
+
+    #[test]
+    fn of_several_files_of_claude_code_the_first_says_whether_its_hooks_run() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join(".claude")).unwrap();
+        let [local, project] =
+            ["settings.local.json", "settings.json"].map(|name| folder.path().join(".claude").join(name));
+        let switch = |local_switch: Value, project_switch: Value| {
+            let config = json!({
+                "hooks": {"PreToolUse": [{"matcher": "Edit", "hooks": [{"command": "lockgate hook"}]}]},
+                "disableAllHooks": project_switch,
+            });
+            fs::write(&local, json!({ "disableAllHooks": local_switch }).to_string()).unwrap();
+            fs::write(&project, config.to_string()).unwrap();
+            let hooks = configured_hooks(folder.path(), Some(Host::ClaudeCode));
+            let hook = hooks.into_iter().find(|hook| hook.file == project).unwrap();
+            hook.entry.switched_off_by.is_some().then(|| match examine(&hook, [].iter()).unwrap() {
+                HookCheck::Fails(reason) => reason,
+                HookCheck::Works(reason) | HookCheck::Untried(reason) => panic!("{reason}"),
+            })
+        };
+        let off = |file: &str| Some(format!("`disableAllHooks` in {file} switches its hooks off"));
+        let in_local = off(&local.display().to_string());
+        assert_eq!(switch(json!(true), Value::Null), in_local);
+        assert_eq!(switch(json!(true), json!(false)), in_local);
+        assert_eq!(switch(Value::Null, json!(true)), off("this file"));
+        assert_eq!(switch(json!(false), json!(true)), None);
+        assert_eq!(switch(Value::Null, json!(false)), None);
     }
 
     /// What a host does with the recorded answers, and with other ends of a hook.

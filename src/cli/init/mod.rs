@@ -87,7 +87,7 @@ pub(super) fn run(args: InitArgs, verbosity: Verbosity) -> Result<ExitCode, Erro
     if format == OutputFormat::Text {
         return Err(error);
     }
-    paint::print_bytes(format!("{:#}\n", outcome::error_json(&error)).as_bytes())?;
+    paint::print_json(&outcome::error_json(&error))?;
     Ok(ExitCode::from(error.code.family().exit_code()))
 }
 

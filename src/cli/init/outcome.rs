@@ -101,7 +101,7 @@ impl InitOutcome {
     pub(super) fn finish(self, format: OutputFormat, verbosity: Verbosity) -> Result<ExitCode, Error> {
         match format {
             OutputFormat::Json => {
-                paint::print_bytes(format!("{:#}\n", self.json()).as_bytes())?;
+                paint::print_json(&self.json())?;
                 let exit = self.rejection.map(|error| error.code.family().exit_code());
                 Ok(exit.map_or(ExitCode::SUCCESS, ExitCode::from))
             }

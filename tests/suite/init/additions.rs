@@ -393,6 +393,62 @@ fn the_configuration_of_a_user_is_as_it_was_after_removing() {
 }
 
 #[test]
+fn the_folders_of_a_user_that_init_made_are_removed() {
+    for (words, folder) in [
+        (&["--client", "claude", "--hooks"][..], ".claude"),
+        (&["--client", "codex"], ".codex"),
+        (&["--client", "antigravity"], ".gemini/config"),
+        (&["--client", "cline"], ".cline/data/settings"),
+        (&["--client", "cline", "--hooks"], "Documents/Cline"),
+        (&["--client", "windsurf"], ".codeium/windsurf"),
+    ] {
+        let words = [words, &["--user"]].concat();
+        let uninstall = [&words[..], &["--uninstall"]].concat();
+        let top = folder.split('/').next().unwrap();
+        // A folder that was there before stays, and so does one that has something else by then.
+        for (before, after, expected) in [
+            (None, None, None),
+            (Some(folder), None, Some(folder)),
+            (Some(top), None, Some(top)),
+            (None, Some(folder), Some(folder)),
+        ] {
+            let fixture = Fixture::new(&[]);
+            drop(fixture.command(&words));
+            let home = fixture.folder.path().join("home");
+            fs::create_dir_all(before.map_or(home.clone(), |folder| home.join(folder))).unwrap();
+            assert_eq!(fixture.init(&words).json["status"], "written", "{words:?}");
+            assert!(home.join(folder).is_dir());
+            if let Some(folder) = after {
+                fs::write(home.join(folder).join("mine"), "").unwrap();
+            }
+            assert_eq!(fixture.init(&uninstall).json["status"], "written", "{words:?}");
+            let left = [folder, top].into_iter().find(|folder| home.join(folder).exists());
+            assert_eq!(left, expected, "{words:?}");
+        }
+    }
+}
+
+#[test]
+fn the_next_step_fits_the_scope() {
+    let fixture = Fixture::new(&[]);
+    let why = |words: &[&str]| fixture.init(words).json["next"][0]["why"].as_str().unwrap().to_owned();
+    for client in ["codex", "gemini", "opencode", "copilot"] {
+        let words = ["--client", client, "--print"];
+        assert!(why(&words).contains(" in this folder"), "{client}");
+        let of_user = why(&[&words[..], &["--user"]].concat());
+        assert!(of_user.contains(" in the folder of a project"), "{of_user}");
+    }
+    for (words, step) in [
+        (&["--client", "claude"][..], ", with `lockgate init --client claude`;"),
+        (&["--client", "claude", "--user"], ": run `claude mcp add --scope user lockgate -- lockgate serve`"),
+        (&["--client", "gemini", "--user"], ", with `lockgate init --client gemini --user`;"),
+    ] {
+        let excluded = why(&[words, &["--replace", "--print"]].concat());
+        assert!(excluded.starts_with(&format!("add the server as well{step}")), "{excluded}");
+    }
+}
+
+#[test]
 fn the_diff_of_a_user_s_file_has_its_path_as_git_writes_it() {
     let fixture = Fixture::new(&[]);
     let written = fixture.init(&["--client", "codex", "--user"]).json;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{EventGuard, Step, Stop, summary, text_version};
+use super::{EventGuard, Step, Stop, text_version};
 use crate::answer::Guarded;
 use crate::answer::HookDecision;
 use crate::edit::HostEdit;
@@ -15,7 +15,7 @@ use crate::record::{CallRecord, ExpectedText, FileRecord};
 use crate::rewrite;
 use crate::simulate::{self, Simulation};
 use crate::texts::{self, EditState, Judged, OwnTools};
-use lockgate_engine::{BytesBefore, CheckedFile, HostChange, link_target};
+use lockgate_engine::{BytesBefore, CheckedFile, HostChange, gate_summary, link_target};
 use lockgate_text::Version;
 
 /// The longest proposal of another call, in bytes.
@@ -99,7 +99,7 @@ impl EventGuard<'_> {
             changes.push(HostChange { path, before, mode: known.mode });
         }
         if !verdicts.is_empty() {
-            let judged = summary(verdicts.iter());
+            let judged = gate_summary(verdicts.iter());
             // The other files are as they were judged before.
             let before = if verdicts.len() == changes.len() { String::new() } else { gates };
             let both = [before, judged].into_iter().filter(|gates| !gates.is_empty());

@@ -6,9 +6,16 @@
 //! names several files for one, each of them counts as the one that the tool takes.
 
 mod after;
+mod claims;
+mod combine;
+mod paths;
 mod plan;
 
-use std::path::{Component, Path, PathBuf};
+pub use claims::{claim_calls, release_calls};
+pub use combine::{combine, stricter};
+pub use paths::absolute_path;
+
+use std::path::PathBuf;
 use std::time::Instant;
 
 use serde_json::Value;
@@ -23,9 +30,9 @@ use crate::texts::{self, EditState, Judged, OwnTools};
 use lockgate_checks::{Outcome, Verdict, Watch};
 use lockgate_edit::Edit;
 use lockgate_edit::request::{Author, Expect, Mode, Request, Target};
-use lockgate_engine::{HostFile, Report, ToolCallRecords, Workspace, link_target, without_dots};
+use lockgate_engine::{HostFile, Report, Workspace, gate_summary};
 use lockgate_error::{Code, Error};
-use lockgate_policy::{BytesAtRisk, ClineAnswer, DriftedQuote, HookSettings, OnFailure};
+use lockgate_policy::{ClineAnswer, HookSettings, OnFailure};
 use lockgate_text::Version;
 
 /// The guard of one event.
@@ -173,7 +180,7 @@ impl EventGuard<'_> {
         if files.is_empty() || !self.is_first(call) {
             return Ok(HookDecision::Pass);
         }
-        let planner = CallPlanner { guard: self, call, settings, unread: &unread };
+        let planner = self.planner(call, settings, &unread);
         let mut plan = planner.simulate(files)?;
         self.leave_links(&mut plan.drafts).await;
         let mut notes = Vec::new();
@@ -194,9 +201,9 @@ impl EventGuard<'_> {
         notes.extend(self.withheld(reports.iter().map(|report| &report.verdict)));
         notes.extend(texts::allowed(&judged));
         let decision = match plan.rewrite.take() {
-            Some(CallRewrite { input, context }) => {
-                notes.insert(0, context);
-                HookDecision::Rewrite { input, context: notes.join("\n\n") }
+            Some(rewrite) => {
+                notes.insert(0, rewrite.context);
+                HookDecision::Rewrite { input: rewrite.input, context: notes.join("\n\n") }
             }
             None if notes.is_empty() => HookDecision::Pass,
             None => HookDecision::Note(notes.join("\n\n")),
@@ -234,43 +241,10 @@ impl EventGuard<'_> {
         Ok(read)
     }
 
-    /// Returns the paths of an edit, absolute, each of them once.
-    fn paths(&self, edit: &HostEdit) -> Vec<String> {
-        let mut paths: Vec<String> = Vec::new();
-        for path in edit.paths() {
-            let path = self.absolute(edit, path);
-            if !paths.contains(&path) {
-                paths.push(path);
-            }
-        }
-        paths
-    }
-
-    fn absolute(&self, edit: &HostEdit, path: &str) -> String {
-        let path = absolute_path(&self.folder, edit, path);
-        if Path::new(&path).starts_with(&self.root) {
-            // Through a link that leads nowhere, the tool creates the file that it leads to.
-            let target = leads_nowhere(Path::new(&path)).then(|| link_target(Path::new(&path))).flatten();
-            return target.map_or(path, |target| target.to_string_lossy().into_owned());
-        }
-        // A link elsewhere may lead into the project, also to a file that does not exist yet.
-        let real = link_target(Path::new(&path)).filter(|real| real.starts_with(&self.root));
-        real.map_or(path, |real| real.to_string_lossy().into_owned())
-    }
-
     /// Describes a call of lockgate's own tool for an edit; `None` if it is too long.
     fn own_call(&self, arguments: &Value) -> Option<String> {
         let is_here = self.folder.canonicalize().is_ok_and(|folder| folder.starts_with(&self.root));
         texts::own_call(self.tools, Some(self.root.as_path()).filter(|_| !is_here), arguments)
-    }
-
-    /// True unless another hook of the same event has the call already.
-    fn is_first(&self, call: &HostCall) -> bool {
-        let known = self.claims.as_ref().and_then(|claims| {
-            let number = self.event.calls.iter().position(|other| std::ptr::eq(other, call))?;
-            claims.get(number).copied()
-        });
-        known.unwrap_or_else(|| claim(self.event, call, &self.root, self.workspace.tool_calls()))
     }
 
     /// Judges the drafts together, without the files of a batch that become too large for lockgate. Stops if the gates do
@@ -363,7 +337,7 @@ impl EventGuard<'_> {
             },
         });
         let is_judged = drafts.iter().all(HostDraft::is_judged);
-        let gates = summary(reports.iter().map(|report| &report.verdict));
+        let gates = gate_summary(reports.iter().map(|report| &report.verdict));
         let record = CallRecord { files: files.collect(), gates, is_judged, note };
         if !record.files.is_empty()
             && let Err(reason) = self.workspace.tool_calls().keep(&self.pair_key(call), &record.to_bytes())
@@ -397,6 +371,17 @@ impl EventGuard<'_> {
     }
 }
 
+/// The decision on an edit that could not be judged.
+pub fn unjudged(reason: &str, fail: OnFailure) -> HookDecision {
+    match fail {
+        OnFailure::Open => HookDecision::Pass,
+        OnFailure::Closed => HookDecision::Forbid(format!(
+            "lockgate denied this edit, and nothing was written: it could not be judged ({reason}), and the policy says \
+             `fail: closed`."
+        )),
+    }
+}
+
 /// Leaves the files that lockgate itself would not write to the event after the call, because they cannot be judged as
 /// edits of its own.
 fn leave_refused(drafts: &mut [HostDraft], fail: OnFailure) -> Step<()> {
@@ -424,151 +409,6 @@ fn leave_too_large(drafts: &mut [HostDraft], error: Error, fail: OnFailure) -> S
     }
 }
 
-/// True for a link to something that does not exist.
-fn leads_nowhere(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|found| found.is_symlink()) && !path.exists()
-}
-
-/// Claims the calls of an event that a hook judges or records for the project at `root`: for each, true unless another
-/// hook has it already.
-pub fn claim_calls(event: &Event, root: &Path, records: &ToolCallRecords) -> Vec<bool> {
-    let is_used = |number: usize, call: &HostCall| match event.moment {
-        Moment::Before => number == 0,
-        Moment::After => call.failure.is_none(),
-        Moment::AfterFailure => false,
-    };
-    let claims = event.calls.iter().enumerate();
-    claims.map(|(number, call)| !is_used(number, call) || claim(event, call, root, records)).collect()
-}
-
-fn claim(event: &Event, call: &HostCall, root: &Path, records: &ToolCallRecords) -> bool {
-    let key = claim_key(event, call, root);
-    // Without a state folder, each hook judges.
-    key.is_none_or(|key| records.claim(&key).unwrap_or(true))
-}
-
-/// Gives up the claims of the calls of an event, so that the next hook that has them judges them again.
-pub fn release_calls(event: &Event, root: &Path, records: &ToolCallRecords) {
-    event.calls.iter().filter_map(|call| claim_key(event, call, root)).for_each(|key| records.release(&key));
-}
-
-/// Returns the key that all hooks of one call at one moment have in common; `None` if the host gives the call no id.
-fn claim_key(event: &Event, call: &HostCall, root: &Path) -> Option<String> {
-    let id = event.call.as_ref().or(event.time.as_ref())?;
-    let Event { host, moment, session, .. } = event;
-    let input = Version::hash(call.input.to_string().as_bytes());
-    let root = root.display();
-    Some(format!("{moment:?} {} {session} {id} {} {} {root}", host.name(), call.tool, input.hex()))
-}
-
-/// Finds what a call would write, with the settings of its files.
-struct CallPlanner<'a> {
-    guard: &'a EventGuard<'a>,
-    call: &'a HostCall,
-    settings: HookSettings,
-    /// The files of the project that could not be read, and the reasons.
-    unread: &'a [(String, String)],
-}
-
-/// The drafts of a call, and other arguments for it.
-#[derive(Default)]
-struct CallPlan {
-    drafts: Vec<HostDraft>,
-    rewrite: Option<CallRewrite>,
-}
-
-/// Other arguments for a call.
-struct CallRewrite {
-    input: Value,
-    /// The message to the model about them.
-    context: String,
-}
-
-/// Returns a path of an edit, absolute: relative paths start from the folder of the session, or from that of a command.
-///
-/// `.` and `..` are resolved as the host's tool does it. A patch goes through the links on the way, as the system does; the
-/// other tools go by the text alone, as Node's `path.resolve` does.
-pub fn absolute_path(folder: &Path, edit: &HostEdit, path: &str) -> String {
-    let whole = match edit {
-        HostEdit::Patch { folder: Some(own), .. } => folder.join(own).join(path),
-        _ => folder.join(path),
-    };
-    let real = match (edit, whole.parent(), whole.file_name()) {
-        (HostEdit::Patch { .. } | HostEdit::Unreadable { is_patch: true, .. }, Some(parent), Some(name))
-            if has_parent_steps(&whole) =>
-        {
-            // A folder that does not exist yet is made where the links lead.
-            link_target(parent).map(|parent| parent.join(name))
-        }
-        _ => None,
-    };
-    real.unwrap_or_else(|| without_dots(&whole)).to_string_lossy().into_owned()
-}
-
-fn has_parent_steps(path: &Path) -> bool {
-    path.components().any(|component| component == Component::ParentDir)
-}
-
-/// The decision on an edit that could not be judged.
-pub fn unjudged(reason: &str, fail: OnFailure) -> HookDecision {
-    match fail {
-        OnFailure::Open => HookDecision::Pass,
-        OnFailure::Closed => HookDecision::Forbid(format!(
-            "lockgate denied this edit, and nothing was written: it could not be judged ({reason}), and the policy says \
-             `fail: closed`."
-        )),
-    }
-}
-
-/// Combines the answers of the guards of several projects to one event: a denial goes first, then all messages.
-pub fn combine(answers: Vec<Guarded>) -> Guarded {
-    let mut combined = Guarded { decision: HookDecision::Pass, problem: None, cline: ClineAnswer::Warn };
-    for Guarded { decision, problem, cline } in answers {
-        combined.decision = combine_decisions(combined.decision, decision);
-        combined.problem = combined.problem.or(problem);
-        if cline == ClineAnswer::Cancel {
-            combined.cline = cline;
-        }
-    }
-    combined
-}
-
-fn combine_decisions(one: HookDecision, other: HookDecision) -> HookDecision {
-    use HookDecision::{Blame, Deny, Forbid, Note, Pass, Rewrite};
-    match (one, other) {
-        (Forbid(text), _) | (_, Forbid(text)) => Forbid(text),
-        (Deny(text), _) | (_, Deny(text)) => Deny(text),
-        (Rewrite { .. }, Rewrite { .. }) => Deny(format!(
-            "{} lines of the patch are not in files of two projects exactly as sent. Send a patch for each project.",
-            EditState::Denied.head()
-        )),
-        (Pass, decision) | (decision, Pass) => decision,
-        (Rewrite { input, context }, Note(text) | Blame(text))
-        | (Note(text) | Blame(text), Rewrite { input, context }) => {
-            Rewrite { input, context: format!("{context}\n\n{text}") }
-        }
-        (Note(one), Note(other)) => Note(format!("{one}\n\n{other}")),
-        (Blame(one), Blame(other) | Note(other)) | (Note(one), Blame(other)) => {
-            Blame(format!("{one}\n\n{other}"))
-        }
-    }
-}
-
-/// Returns the settings that two policies both allow.
-pub fn stricter(one: HookSettings, other: HookSettings) -> HookSettings {
-    let closed = [one.fail, other.fail].contains(&OnFailure::Closed);
-    let denied = [one.bytes, other.bytes].contains(&Some(BytesAtRisk::Deny));
-    let kept = [one.drift, other.drift].contains(&DriftedQuote::Keep);
-    let cancelled = [one.cline, other.cline].contains(&ClineAnswer::Cancel);
-    HookSettings {
-        drift: if kept { DriftedQuote::Keep } else { DriftedQuote::Rewrite },
-        bytes: if denied { Some(BytesAtRisk::Deny) } else { one.bytes.or(other.bytes) },
-        fail: if closed { OnFailure::Closed } else { OnFailure::Open },
-        deadline: one.deadline.min(other.deadline),
-        cline: if cancelled { ClineAnswer::Cancel } else { ClineAnswer::Warn },
-    }
-}
-
 fn denied_path(error: &Error) -> String {
     format!("lockgate denied this edit, and nothing was written: {}; {}.", error.message, error.next_step())
 }
@@ -584,17 +424,4 @@ fn needs_person(reason: &str) -> String {
 fn text_version(bytes: &[u8]) -> String {
     let text = simulate::unix(&String::from_utf8_lossy(bytes));
     Version::hash(text.trim_end_matches('\n').as_bytes()).hex()
-}
-
-/// Summarises the gates that ran, for the journal.
-fn summary<'v>(verdicts: impl Iterator<Item = &'v Verdict>) -> String {
-    let mut names: Vec<String> = Vec::new();
-    for run in verdicts.flat_map(|verdict| &verdict.runs) {
-        let name = format!("{} {}", run.gate, run.outcome.name());
-        if matches!(run.outcome, Outcome::Passed | Outcome::Found | Outcome::Fixed) && !names.contains(&name)
-        {
-            names.push(name);
-        }
-    }
-    names.join(", ").chars().take(200).collect()
 }

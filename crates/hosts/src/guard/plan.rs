@@ -1,23 +1,61 @@
 //! What the tool of the host would write: its call simulated on the current files, and other arguments for a call that
-//! would miss its place or change other bytes.
+//! would miss its place or change other bytes. `patch` simulates the patches, and `bytes` finds what a tool would change outside
+//! of the edit.
+
+mod bytes;
+mod patch;
 
 use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::{CallPlan, CallPlanner, CallRewrite, DraftChange, HostDraft, Step, Stop};
-use crate::answer::{HookDecision, with_patch};
+use super::{DraftChange, EventGuard, HostDraft, Step, Stop};
+use crate::answer::HookDecision;
 use crate::edit::{FileQuote, HostEdit, QuoteMatches, QuotedReplacement};
 use crate::event::HostCall;
 use crate::host::TextHabit;
 use crate::locate::{self, Located};
 use crate::notebook;
-use crate::patch::{Chunk, FilePatch, Patch, PatchChange};
 use crate::rewrite::{self, NoRewrite};
 use crate::simulate::{self, Simulated, Simulation};
-use crate::texts::{self, EditState, OwnTools};
+use crate::texts;
 use lockgate_engine::HostFile;
-use lockgate_policy::{BytesAtRisk, DriftedQuote};
+use lockgate_policy::{DriftedQuote, HookSettings};
+
+/// Finds what a call would write, with the settings of its files.
+pub(super) struct CallPlanner<'a> {
+    guard: &'a EventGuard<'a>,
+    call: &'a HostCall,
+    settings: HookSettings,
+    /// The files of the project that could not be read, and the reasons.
+    unread: &'a [(String, String)],
+}
+
+/// The drafts of a call, and other arguments for it.
+#[derive(Default)]
+pub(super) struct CallPlan {
+    pub(super) drafts: Vec<HostDraft>,
+    pub(super) rewrite: Option<CallRewrite>,
+}
+
+/// Other arguments for a call.
+pub(super) struct CallRewrite {
+    pub(super) input: Value,
+    /// The message to the model about them.
+    pub(super) context: String,
+}
+
+impl EventGuard<'_> {
+    /// Returns the planner of a call. `unread` are the files of the project that could not be read, and the reasons.
+    pub(super) fn planner<'a>(
+        &'a self,
+        call: &'a HostCall,
+        settings: HookSettings,
+        unread: &'a [(String, String)],
+    ) -> CallPlanner<'a> {
+        CallPlanner { guard: self, call, settings, unread }
+    }
+}
 
 impl CallPlanner<'_> {
     /// Simulates the call on the files, and quotes the text exactly where the host's tool would not find it.
@@ -283,245 +321,10 @@ impl CallPlanner<'_> {
         };
         CallPlan { drafts: files.into_iter().map(draft).collect(), rewrite: None }
     }
-
-    /// Simulates a patch, file by file.
-    fn simulate_patch(&self, patch: &Patch, files: Vec<(String, HostFile)>) -> Step<CallPlan> {
-        let mut drafts: Vec<HostDraft> = files
-            .into_iter()
-            .map(|(path, file)| HostDraft { path, file, change: DraftChange::Unknown })
-            .collect();
-        let mut other = patch.clone();
-        let mut helped = Vec::new();
-        for part in &mut other.files {
-            let path = self.absolute(&part.path);
-            // Two changes of one file are not simulated, and what is not simulated is not judged.
-            if patch.paths().into_iter().filter(|name| self.absolute(name) == path).count() > 1 {
-                return self.deny(format_args!(
-                    "it changes {} more than once. Put all changes of that file into one section of the patch, and send \
-                     it again.",
-                    part.path
-                ));
-            }
-            let Some(draft) = drafts.iter().find(|draft| draft.path == path) else {
-                // The text of a file in no project, in another one, or of one that is too large, is not known here.
-                if let Some(to) = part.change.move_to()
-                    && drafts.iter().any(|draft| draft.path == self.absolute(to))
-                {
-                    let unread = self.unread.iter().find(|(name, _)| *name == path);
-                    let (from, reason) = match unread {
-                        Some((_, reason)) => ("", format!(" ({reason})")),
-                        None => (" from outside of the project", String::new()),
-                    };
-                    return self.deny(format_args!(
-                        "it moves {}{from} to {to}, and what it would write there cannot be judged{reason}. Send a patch \
-                         that adds {to} with its text, and one that deletes the other file.",
-                        part.path
-                    ));
-                }
-                continue;
-            };
-            let before = draft.file.bytes.as_deref();
-            let change = self.simulate_part(part, &path, before, &mut helped)?;
-            match part.change.move_to() {
-                None => set(&mut drafts, &path, change),
-                Some(to) => {
-                    if let DraftChange::Made(made) = change
-                        && let Ok(text) = String::from_utf8(made.faithful)
-                    {
-                        set(&mut drafts, &self.absolute(to), DraftChange::Written(text));
-                        set(&mut drafts, &path, DraftChange::Removed);
-                    }
-                }
-            }
-        }
-        if helped.is_empty() {
-            return Ok(CallPlan { drafts, rewrite: None });
-        }
-        let Some(input) = with_patch(&self.call.input, &self.call.edit, &other.to_string()) else {
-            return self.deny(format_args!(
-                "lines of the patch are not in {} exactly as sent. This patch works:\n{other}",
-                helped.join(", ")
-            ));
-        };
-        let context = format!(
-            "lockgate: lines of the patch were not in {} exactly as sent, and one place matches them. The patch was applied \
-             there, with other lines of context: read the lines before you patch them again.",
-            helped.join(", ")
-        );
-        Ok(CallPlan { drafts, rewrite: Some(CallRewrite { input, context }) })
-    }
-
-    /// Simulates the change of one file. Where its lines differ from the file, the chunks are replaced by those that fit.
-    fn simulate_part(
-        &self,
-        part: &mut FilePatch,
-        path: &str,
-        before: Option<&[u8]>,
-        helped: &mut Vec<String>,
-    ) -> Step<DraftChange> {
-        let (chunks, before) = match (&mut part.change, before) {
-            (PatchChange::Add(text), _) => return Ok(DraftChange::Written(text.clone())),
-            (PatchChange::Delete, Some(_)) => return Ok(DraftChange::Removed),
-            (PatchChange::Update { chunks, .. }, Some(before)) => (chunks, before),
-            (PatchChange::Delete | PatchChange::Update { .. }, None) => return Ok(DraftChange::Unknown),
-        };
-        let wanted = match simulate::update(before, chunks) {
-            // Codex would take the first blank line.
-            Simulation::Made(_) | Simulation::Missing | Simulation::Several(_)
-                if self.settings.drift == DriftedQuote::Rewrite && is_blank(chunks) =>
-            {
-                return self.deny(format_args!(
-                    "a chunk of the patch for {path} quotes nothing but blank lines, so its place is not known. Add lines \
-                     of context."
-                ));
-            }
-            Simulation::Made(made) if made.is_at_risk() && self.settings.drift == DriftedQuote::Rewrite => {
-                match rewrite::chunks(before, &made.faithful) {
-                    Ok(_) => made.faithful,
-                    Err(_) => return Ok(DraftChange::Made(made)),
-                }
-            }
-            Simulation::Made(made) => return Ok(DraftChange::Made(made)),
-            Simulation::Unknown => return Ok(DraftChange::Unknown),
-            Simulation::Missing | Simulation::Several(_) if self.settings.drift == DriftedQuote::Keep => {
-                return Ok(DraftChange::Unknown);
-            }
-            Simulation::Missing | Simulation::Several(_) => match locate::chunks(path, before, chunks) {
-                Located::Found(wanted) => wanted,
-                Located::Same | Located::Unknown => return Ok(DraftChange::Unknown),
-                Located::Rejected(error) => {
-                    return Err(Stop::Answer(HookDecision::Deny(texts::rejection(&error, path, None))));
-                }
-            },
-        };
-        match rewrite::chunks(before, &wanted) {
-            Ok(exact) => {
-                *chunks = exact;
-                helped.push(part.path.clone());
-                Ok(DraftChange::Made(Simulated { faithful: wanted, written: None }))
-            }
-            Err(reason) => {
-                let why = match reason {
-                    NoRewrite::Impossible => "apply_patch cannot change these lines without changing others",
-                    NoRewrite::TooLarge => {
-                        "the file is too large, or its chunks are too far apart, to correct them in one patch"
-                    }
-                };
-                let own = self.own_edit(path, before, &wanted);
-                self.deny(format_args!(
-                    "lines of the patch are not in {path} exactly as sent, and {why}.\n{own}"
-                ))
-            }
-        }
-    }
-
-    /// Denies or reports an edit whose tool would change bytes outside of it. Where a smaller quote avoids that, the
-    /// call is rewritten.
-    pub(super) fn check_bytes(&self, plan: &mut CallPlan, notes: &mut Vec<String>) -> Step<()> {
-        let by_tools = match self.guard.tools {
-            OwnTools::Server => BytesAtRisk::Deny,
-            OwnTools::CommandLine => BytesAtRisk::Report,
-        };
-        let host = self.guard.event.host;
-        for draft in &mut plan.drafts {
-            let Some(before) = draft.file.bytes.as_deref() else { continue };
-            let (kept, written, arguments) = match &draft.change {
-                DraftChange::Made(made) if made.is_at_risk() => {
-                    if let Some(rewrite) = self.smaller_quote(before, &made.faithful) {
-                        plan.rewrite = Some(rewrite);
-                        let faithful = made.faithful.clone();
-                        draft.change = DraftChange::Made(Simulated { faithful, written: None });
-                        continue;
-                    }
-                    let arguments = keeping_call(&draft.file.path, before, &made.faithful, &self.call.edit);
-                    (made.faithful.as_slice(), made.expected(), arguments)
-                }
-                // The model cannot have read such a file as it is.
-                DraftChange::Written(text) if !is_utf8(before) => {
-                    let arguments = json!({"path": draft.file.path, "content": text});
-                    (before, text.as_bytes(), Some(arguments))
-                }
-                DraftChange::Made(_)
-                | DraftChange::Written(_)
-                | DraftChange::Removed
-                | DraftChange::Unknown => continue,
-            };
-            let own = arguments.and_then(|arguments| self.guard.own_call(&arguments));
-            let harm = match &self.call.edit {
-                HostEdit::Notebook { .. } => texts::notebook_harm(kept, written),
-                HostEdit::Replace { .. }
-                | HostEdit::ReplaceInFiles { .. }
-                | HostEdit::Write { .. }
-                | HostEdit::Delete { .. }
-                | HostEdit::Patch { .. }
-                | HostEdit::Other { .. }
-                | HostEdit::Unreadable { .. }
-                | HostEdit::Ambiguous(_) => texts::harm(kept, written),
-            };
-            let describe = |own, state| texts::at_risk(host, &draft.file.path, &harm, own, state);
-            match self.settings.bytes.unwrap_or(by_tools) {
-                BytesAtRisk::Deny => {
-                    let state = self.guard.denied(self.settings);
-                    return Err(Stop::Answer(HookDecision::Deny(describe(own, state))));
-                }
-                BytesAtRisk::Report => notes.push(describe(None, EditState::Made)),
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns arguments with a quote of fewer lines, with which the tool keeps all other bytes.
-    fn smaller_quote(&self, before: &[u8], wanted: &[u8]) -> Option<CallRewrite> {
-        let HostEdit::Replace { fields: Some(fields), quotes, .. } = &self.call.edit else { return None };
-        let host = self.guard.event.host;
-        let is_possible = self.settings.drift == DriftedQuote::Rewrite
-            && host.accepts_rewrite()
-            && quotes.iter().all(|quote| quote.matches == QuoteMatches::Only);
-        if !is_possible {
-            return None;
-        }
-        let exact = rewrite::quote(before, wanted, host.habit()).ok()?;
-        let input = Value::Object(fields.with_quote(&self.call.input, &exact)?);
-        let context = "lockgate: the call was made with a quote of fewer lines, because the edit tool would have changed the line \
-                       ends of the others."
-            .to_owned();
-        Some(CallRewrite { input, context })
-    }
-}
-
-fn set(drafts: &mut [HostDraft], path: &str, change: DraftChange) {
-    if let Some(draft) = drafts.iter_mut().find(|draft| draft.path == path) {
-        draft.change = change;
-    }
-}
-
-/// Returns the arguments of lockgate's own tool that make the edit and keep all other bytes.
-fn keeping_call(path: &str, before: &[u8], faithful: &[u8], edit: &HostEdit) -> Option<Value> {
-    if let Ok(exact) = rewrite::quote(before, faithful, TextHabit::Unknown) {
-        return Some(texts::quote_arguments(path, &exact.old, &exact.new));
-    }
-    let HostEdit::Replace { quotes, .. } = edit else { return None };
-    match quotes.as_slice() {
-        [quote] if quote.matches == QuoteMatches::Only => {
-            Some(texts::quote_arguments(path, &quote.old, &quote.new))
-        }
-        _ => None,
-    }
 }
 
 fn is_utf8(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok()
-}
-
-/// True if a chunk of a patch has no header and quotes blank lines only, so that its place is not known: a file may have one
-/// blank line by chance.
-fn is_blank(chunks: &[Chunk]) -> bool {
-    let quotes_blank = |chunk: &Chunk| {
-        chunk.header.is_none()
-            && chunk.old().next().is_some()
-            && chunk.old().all(|line| line.trim().is_empty())
-    };
-    chunks.iter().any(quotes_blank)
 }
 
 /// True if the new text lacks the line end that the quote has, so that the tool would join two lines, and lockgate's own

@@ -27,5 +27,11 @@ pub(in crate::cli::init) struct ClientCall<'a> {
 pub(super) enum FileChange {
     None,
     Write(String),
-    Delete { folders: usize },
+    /// The file goes, and the folders that were made for it, if they are empty.
+    Delete {
+        /// The number of these folders below the project, or below the folder of the user.
+        folders: usize,
+        /// The number of these folders from the folder of the user upwards.
+        user_folders: usize,
+    },
 }

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use toml_edit::{Document, InlineTable, Item, Table, TableLike};
 
 use super::addition::NAME;
-use super::merge::{ExistingObject, MergeError, MergeResult, position, split_mark};
+use super::config_text::{MergeError, position, split_mark};
+use super::merge::{ExistingObject, MergeResult};
 use super::wanted::is_foreign_field;
 
 /// Adds the server to the table `key` of a text.

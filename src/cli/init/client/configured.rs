@@ -8,9 +8,9 @@ use clap::ValueEnum as _;
 use jsonc_parser::{CollectOptions, parse_to_ast};
 use serde_json::Value;
 
-use super::hooks;
+use super::config_text;
+use super::hooks::{self, Owner};
 use super::kinds::{Client, FilePath, HookFormat};
-use super::merge::{self, Owner};
 use super::wanted::Content;
 use super::{Addition, NAME, Scope};
 use lockgate_checks::read_regular_file;
@@ -20,6 +20,11 @@ use lockgate_hosts::host::Host;
 const MAX_CONFIGURATION: u64 = 4 << 20;
 /// The timeout of a client that has no setting for it, in seconds.
 const NO_TIMEOUT: u64 = 60;
+
+/// The setting with which Claude Code starts no hooks.
+const DISABLE_ALL_HOOKS: &str = "disableAllHooks";
+/// The settings of Claude Code that one person has for a project.
+const CLAUDE_LOCAL_SETTINGS: FilePath = FilePath::Project(&[".claude/settings.local.json"]);
 
 /// A hook of lockgate before an edit, as a client would start it.
 #[derive(Debug, PartialEq, Eq)]
@@ -41,8 +46,10 @@ pub(in crate::cli) struct HookEntry {
     pub(in crate::cli) timeout: u64,
     /// The tools for which the client starts the hook, as its configuration has them; `None` for all.
     pub(in crate::cli) matcher: Option<String>,
-    /// The setting of the same file that switches its hooks off.
+    /// The setting that switches the hook off.
     pub(in crate::cli) switched_off_by: Option<&'static str>,
+    /// The file of that setting, if it is another one.
+    pub(in crate::cli) switch_file: Option<PathBuf>,
     /// The key of the hook with which the client does not start it for every edit, or does not wait for it, and what
     /// that means.
     pub(in crate::cli) condition: Option<(&'static str, &'static str)>,
@@ -50,7 +57,7 @@ pub(in crate::cli) struct HookEntry {
 
 impl HookEntry {
     fn new(start: HookStart, timeout: u64) -> HookEntry {
-        HookEntry { start, timeout, matcher: None, switched_off_by: None, condition: None }
+        HookEntry { start, timeout, matcher: None, switched_off_by: None, switch_file: None, condition: None }
     }
 }
 
@@ -101,7 +108,35 @@ pub(in crate::cli) fn configured_hooks(root: &Path, only: Option<Host>) -> Vec<C
             found.extend(in_file(&file, format).into_iter().map(hook));
         }
     }
+    if let Some((file, is_off)) = claude_switch(root) {
+        let of_claude = found.iter_mut().filter(|hook| hook.host == Host::ClaudeCode);
+        of_claude.for_each(|hook| hook.set_switch(&file, is_off));
+    }
     found
+}
+
+impl ConfiguredHook {
+    /// Applies the setting of Claude Code that counts for this hook, which may be in another file.
+    fn set_switch(&mut self, file: &Path, is_off: bool) {
+        let entry = &mut self.entry;
+        if is_off {
+            entry.switched_off_by = Some(DISABLE_ALL_HOOKS);
+            entry.switch_file = Some(file.to_owned()).filter(|file| *file != self.file);
+        } else {
+            entry.switched_off_by = entry.switched_off_by.filter(|name| *name != DISABLE_ALL_HOOKS);
+        }
+    }
+}
+
+/// Returns whether Claude Code's hooks are switched off, and the file that says so. Claude Code merges its settings key by
+/// key: those of a person for the project come first, then those of the project, then those of the user.
+fn claude_switch(root: &Path) -> Option<(PathBuf, bool)> {
+    let of_scope = |scope| Client::Claude.file(Addition::Hooks, scope);
+    let files = [CLAUDE_LOCAL_SETTINGS, of_scope(Scope::Project), of_scope(Scope::User)];
+    files.into_iter().filter_map(|path| file(root, path)).find_map(|file| {
+        let is_off = parse(&read(&file)?)?.get(DISABLE_ALL_HOOKS)?.as_bool()?;
+        Some((file, is_off))
+    })
 }
 
 /// Returns the path of the file of hooks.
@@ -160,7 +195,7 @@ fn read(file: &Path) -> Option<String> {
 
 fn parse(text: &str) -> Option<Value> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &merge::options()).ok()?;
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &config_text::options()).ok()?;
     parsed.value.map(Value::from)
 }
 
@@ -179,6 +214,7 @@ fn in_json(value: &Value, event: &str) -> Vec<HookEntry> {
         timeout: timeout(program),
         matcher: group.get("matcher").and_then(Value::as_str).map(str::to_owned),
         switched_off_by: switched_off_by.or_else(|| disabled_by_name(value, program)),
+        switch_file: None,
         condition: condition(program),
     };
     own.map(entry).collect()
@@ -188,7 +224,7 @@ fn in_json(value: &Value, event: &str) -> Vec<HookEntry> {
 fn switched_off_by(config: &Value) -> Option<&'static str> {
     let is_set = |place: &str, off: bool| config.pointer(place) == Some(&Value::Bool(off));
     let settings = [
-        ("disableAllHooks", "/disableAllHooks", true),
+        (DISABLE_ALL_HOOKS, "/disableAllHooks", true),
         ("hooksConfig.enabled", "/hooksConfig/enabled", false),
     ];
     settings.into_iter().find(|(_, place, off)| is_set(place, *off)).map(|(name, ..)| name)

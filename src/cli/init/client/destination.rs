@@ -24,6 +24,15 @@ pub(super) struct Destination {
     path: String,
     /// The path for messages: relative to the project, else absolute.
     pub(super) shown: String,
+    /// The folder of the user; `None` for a project.
+    user_folder: Option<UserFolder>,
+}
+
+/// A folder of the user's configuration.
+struct UserFolder {
+    path: PathBuf,
+    /// The number of folders that were created, this one and those above it.
+    made: usize,
 }
 
 /// A file of a configuration, as it was read.
@@ -45,17 +54,29 @@ impl Destination {
         match path {
             FilePath::Project(names) => {
                 let path = first_existing(names, |name| project.exists(name));
-                Ok(Destination { workspace: Some(Arc::clone(project)), shown: path.clone(), path })
+                Ok(Destination {
+                    workspace: Some(Arc::clone(project)),
+                    shown: path.clone(),
+                    path,
+                    user_folder: None,
+                })
             }
             FilePath::User(file) => {
                 let folder = file.folder()?;
                 let path = first_existing(file.names, |name| folder.join(name).symlink_metadata().is_ok());
                 let shown = folder.join(&path).display().to_string();
-                if call.writing == WriteMode::Write && call.change != Change::Remove {
-                    create(&folder)?;
-                }
-                let workspace = if folder.is_dir() { Some(Workspace::open(&[folder])?) } else { None };
-                Ok(Destination { workspace, path, shown })
+                let made = if call.writing == WriteMode::Write && call.change != Change::Remove {
+                    create(&folder)?
+                } else {
+                    0
+                };
+                let workspace = if folder.is_dir() {
+                    Some(Workspace::open(std::slice::from_ref(&folder))?)
+                } else {
+                    None
+                };
+                let user_folder = Some(UserFolder { path: folder, made });
+                Ok(Destination { workspace, path, shown, user_folder })
             }
             FilePath::None(next) => Err(Error::new(Code::InvalidInput, "there is no such file").hint(next)),
         }
@@ -83,6 +104,22 @@ impl Destination {
         above.filter(|folder| !folder.is_empty() && !workspace.exists(folder)).count()
     }
 
+    /// Returns the number of folders that were created from the folder of the user upwards.
+    pub(super) fn made_user_folders(&self) -> usize {
+        self.user_folder.as_ref().map_or(0, |folder| folder.made)
+    }
+
+    /// Removes this many folders from the folder of the user upwards, as long as they are empty.
+    pub(super) fn remove_user_folders(&self, count: usize) {
+        let folders = self.user_folder.iter().flat_map(|folder| folder.path.ancestors()).take(count);
+        for folder in folders {
+            // The system removes no folder with content, and no link.
+            if std::fs::remove_dir(folder).is_err() {
+                break;
+            }
+        }
+    }
+
     /// Writes or deletes all files, or none.
     pub(super) fn write(
         &self,
@@ -98,7 +135,7 @@ impl Destination {
                 FileChange::Write(text) => {
                     writes.push(OwnWrite { mode: mode(file), ..OwnWrite::new(own, text.as_bytes()) });
                 }
-                FileChange::Delete { folders } => {
+                FileChange::Delete { folders, .. } => {
                     writes.push(OwnWrite { file: own, text: None, mode: None, folders: *folders });
                 }
             }
@@ -179,9 +216,12 @@ pub(super) fn first_existing(names: &[&str], exists: impl Fn(&str) -> bool) -> S
     found.copied().unwrap_or_default().to_owned()
 }
 
-/// Creates a folder of the user, for the user alone.
-fn create(folder: &Path) -> Result<(), Error> {
+/// Creates a folder of the user, for the user alone. Returns the number of folders that were created: it, and those above
+/// it.
+fn create(folder: &Path) -> Result<usize, Error> {
+    let missing = folder.ancestors().take_while(|folder| folder.symlink_metadata().is_err()).count();
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| {
         Error::new(Code::IoFailed, format!("{} cannot be created: {error}", folder.display()))
-    })
+    })?;
+    Ok(missing)
 }

@@ -130,20 +130,44 @@ pub(super) fn covers(group: &Value, wanted: &Value) -> bool {
         || (!wanted.is_empty() && wanted.split('|').filter(is_needed).all(|name| names.contains(&name)))
 }
 
-/// Returns the next step after hooks were added.
-pub(super) fn next(client: &str) -> String {
-    match client {
-        "Codex" => {
-            "start `codex` and trust the hooks with `/hooks`; it skips them until then, without a word"
-                .to_owned()
+/// The owner of a hook, or of a group of hooks.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// All its programs are lockgate.
+    Own,
+    /// It starts lockgate and other programs.
+    Mixed,
+    Other,
+}
+
+impl Owner {
+    pub(super) fn from_hook(hook: &Value) -> Owner {
+        if let Some(hooks) = hook.get(LIST).and_then(Value::as_array) {
+            return Owner::from_all(hooks.iter()).unwrap_or(Owner::Other);
         }
-        "Claude Code" => "start a new session; `/hooks` lists them".to_owned(),
-        "Gemini CLI" => {
-            "start a new session and trust the folder when it asks; `/hooks panel` lists them".to_owned()
-        }
-        "Cline" => "switch hooks on in its settings if they are off".to_owned(),
-        _ => "start a new session; it reads its hooks at the start".to_owned(),
+        let word = |name: &str| hook.get(name).and_then(Value::as_str).unwrap_or_default();
+        let starts_hook = ["command", "bash"].map(word).into_iter().any(|command| {
+            let words: Vec<&str> = command.split([' ', ';']).collect();
+            words.windows(2).any(|pair| matches!(pair, [program, "hook"] if is_lockgate(program)))
+        });
+        let has_argument =
+            hook.get("args").and_then(|args| args.get(0)).and_then(Value::as_str) == Some("hook");
+        if starts_hook || (has_argument && is_lockgate(word("command"))) { Owner::Own } else { Owner::Other }
     }
+
+    /// Returns the owner of an object with a list of groups for each event.
+    pub(super) fn from_events(events: &Map<String, Value>) -> Owner {
+        Owner::from_all(events.values().filter_map(Value::as_array).flatten()).unwrap_or(Owner::Own)
+    }
+
+    /// Returns the owner of all hooks or groups; `None` if there are none.
+    fn from_all<'v>(hooks: impl Iterator<Item = &'v Value>) -> Option<Owner> {
+        hooks.map(Owner::from_hook).reduce(|one, other| if one == other { one } else { Owner::Mixed })
+    }
+}
+
+fn is_lockgate(program: &str) -> bool {
+    program.trim_matches(['"', '\'']).rsplit('/').next() == Some("lockgate")
 }
 
 #[cfg(test)]

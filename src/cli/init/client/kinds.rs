@@ -48,6 +48,8 @@ pub(super) struct ClientKind {
     pub(super) server: ServerFormat,
     hook_files: ScopedFiles,
     pub(super) hooks: HookFormat,
+    /// The next step for a person after hooks were added.
+    pub(super) hooks_next: &'static str,
     pub(super) exclusion: Exclusion,
 }
 
@@ -85,8 +87,8 @@ pub(super) struct ServerFormat {
     root: &'static str,
     entry: EntryFormat,
     pub(super) dialect: JsonDialect,
-    /// The next step for a person.
-    pub(super) next: &'static str,
+    /// The next step for a person; `{folder}` stands for the folder in which the client starts the server.
+    next: &'static str,
 }
 
 /// What a client reads in its JSON files.
@@ -234,6 +236,8 @@ const ZED_HOOKS: &str =
     "Zed has no hooks of its own; those of the agent that runs in it do run, so name that agent";
 const NO_EXCLUSION: &str = "it has no setting that leaves out its own edit tools; guard them with --hooks";
 
+const NEW_SESSION: &str = "start a new session; it reads its hooks at the start";
+
 const EDIT_TOOLS: &str = "Edit|Write|MultiEdit|NotebookEdit";
 const PATCH_TOOLS: &str = "apply_patch|Edit|Write|Bash";
 const CURSOR_TOOLS: &str = "Write|StrReplace|Edit|ApplyPatch|Delete";
@@ -252,7 +256,7 @@ const CLAUDE: ClientKind = ClientKind {
         root: ".",
         entry: EntryFormat::Plain,
         dialect: JsonDialect::Strict,
-        next: "start `claude` in this folder and approve the server when it asks; `/mcp` shows it",
+        next: "start `claude` in {folder} and approve the server when it asks; `/mcp` shows it",
     },
     hook_files: [
         FilePath::Project(&[".claude/settings.json"]),
@@ -263,6 +267,7 @@ const CLAUDE: ClientKind = ClientKind {
         ("PostToolUse", Some(EDIT_TOOLS)),
         ("PostToolBatch", None),
     ]),
+    hooks_next: "start a new session; `/hooks` lists them",
     exclusion: Exclusion::List(&["permissions", "deny"], &["Edit", "Write", "NotebookEdit"]),
 };
 
@@ -275,10 +280,11 @@ const CODEX: ClientKind = ClientKind {
         root: ".",
         entry: EntryFormat::Toml,
         dialect: JsonDialect::Strict,
-        next: "start `codex` in this folder and trust the folder when it asks; `/mcp` shows the server",
+        next: "start `codex` in {folder} and trust the folder when it asks; `/mcp` shows the server",
     },
     hook_files: [FilePath::Project(&[".codex/hooks.json"]), codex_user(&["hooks.json"])],
     hooks: HookFormat::Groups(&[("PreToolUse", Some(PATCH_TOOLS)), ("PostToolUse", Some(PATCH_TOOLS))]),
+    hooks_next: "start `codex` and trust the hooks with `/hooks`; it skips them until then, without a word",
     exclusion: Exclusion::None(NO_EXCLUSION),
 };
 
@@ -291,13 +297,14 @@ const GEMINI: ClientKind = ClientKind {
         root: ".",
         entry: EntryFormat::Plain,
         dialect: JsonDialect::Comments,
-        next: "start `gemini` in this folder and trust the folder when it asks; `/mcp` shows the server",
+        next: "start `gemini` in {folder} and trust the folder when it asks; `/mcp` shows the server",
     },
     hook_files: [FilePath::Project(&[".gemini/settings.json"]), home(".gemini", &["settings.json"])],
     hooks: HookFormat::NamedGroups(&[
         ("BeforeTool", Some("replace|write_file")),
         ("AfterTool", Some("replace|write_file")),
     ]),
+    hooks_next: "start a new session and trust the folder when it asks; `/hooks panel` lists them",
     exclusion: Exclusion::List(&["tools", "exclude"], &["replace", "write_file"]),
 };
 
@@ -313,13 +320,14 @@ const OPENCODE: ClientKind = ClientKind {
         root: ".",
         entry: EntryFormat::WordList,
         dialect: JsonDialect::CommentsAndCommas,
-        next: "start `opencode` in this folder; `opencode mcp list` shows the server",
+        next: "start `opencode` in {folder}; `opencode mcp list` shows the server",
     },
     hook_files: [
         FilePath::Project(&[".opencode/plugins/lockgate.js"]),
         opencode_user(&["plugins/lockgate.js"]),
     ],
     hooks: HookFormat::Plugin,
+    hooks_next: NEW_SESSION,
     exclusion: Exclusion::Value(&["permission", "edit"], "deny"),
 };
 
@@ -332,10 +340,11 @@ const COPILOT: ClientKind = ClientKind {
         root: ".",
         entry: EntryFormat::Local,
         dialect: JsonDialect::Strict,
-        next: "start `copilot` in this folder and trust the folder when it asks; `/mcp show` lists the server",
+        next: "start `copilot` in {folder} and trust the folder when it asks; `/mcp show` lists the server",
     },
     hook_files: COPILOT_HOOK_FILES,
     hooks: COPILOT_HOOKS,
+    hooks_next: NEW_SESSION,
     exclusion: Exclusion::None("start it with `copilot --deny-tool write`; it has no setting for that"),
 };
 
@@ -362,6 +371,7 @@ const VSCODE: ClientKind = ClientKind {
     },
     hook_files: COPILOT_HOOK_FILES,
     hooks: COPILOT_HOOKS,
+    hooks_next: NEW_SESSION,
     exclusion: Exclusion::None(NO_EXCLUSION),
 };
 
@@ -381,6 +391,7 @@ const CURSOR: ClientKind = ClientKind {
         events: &[("preToolUse", Some(CURSOR_TOOLS)), ("postToolUse", Some(CURSOR_TOOLS))],
         field: FlatField::Timeout,
     },
+    hooks_next: NEW_SESSION,
     exclusion: Exclusion::None(NO_EXCLUSION),
 };
 
@@ -400,6 +411,7 @@ const CLINE: ClientKind = ClientKind {
     },
     hook_files: [FilePath::Project(&[".clinerules/hooks"]), home("Documents/Cline", &["Hooks"])],
     hooks: HookFormat::Programs(&["PreToolUse", "PostToolUse"]),
+    hooks_next: "switch hooks on in its settings if they are off",
     exclusion: Exclusion::None(NO_EXCLUSION),
 };
 
@@ -422,6 +434,7 @@ const WINDSURF: ClientKind = ClientKind {
         events: &[("pre_write_code", None), ("post_write_code", None)],
         field: FlatField::ShowOutput,
     },
+    hooks_next: NEW_SESSION,
     exclusion: Exclusion::None(NO_EXCLUSION),
 };
 
@@ -444,6 +457,7 @@ const ANTIGRAVITY: ClientKind = ClientKind {
         ("PreToolUse", Some("replace_file_content|multi_replace_file_content|write_to_file")),
         ("PostToolUse", Some("replace_file_content|multi_replace_file_content|write_to_file")),
     ]),
+    hooks_next: NEW_SESSION,
     exclusion: Exclusion::None(NO_EXCLUSION),
 };
 
@@ -463,6 +477,7 @@ const ZED: ClientKind = ClientKind {
     },
     hook_files: [FilePath::None(ZED_HOOKS); 2],
     hooks: HookFormat::None(ZED_HOOKS),
+    hooks_next: NEW_SESSION,
     exclusion: Exclusion::None(NO_EXCLUSION),
 };
 
@@ -494,6 +509,15 @@ impl ServerFormat {
             entry.insert("tools".to_owned(), json!(["*"]));
         }
         entry
+    }
+
+    /// Returns the next step for a person.
+    pub(super) fn next(&self, scope: Scope) -> String {
+        let folder = match scope {
+            Scope::Project => "this folder",
+            Scope::User => "the folder of a project",
+        };
+        self.next.replace("{folder}", folder)
     }
 
     pub(super) fn is_toml(&self) -> bool {

@@ -1,21 +1,17 @@
 //! Adds servers, hooks and settings to a client's JSON configuration without changing other bytes, and removes them.
+//! [`ConfigText`] has the places in the text.
 //!
 //! Invariant: pure. The result contains what was wanted; without that it equals the original text, except for a comma
 //! and blanks between two brackets.
 
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value as Node};
-use jsonc_parser::common::{Range, Ranged};
-use jsonc_parser::tokens::{Token, TokenAndRange};
-use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, ParseResult, parse_to_ast};
+use jsonc_parser::common::Ranged;
 use serde_json::{Map, Value, json};
 
-use super::hooks;
-use super::kinds::JsonDialect;
-use super::layout::{TextLayout, quoted, single_line};
+use super::config_text::{ConfigSplice, ConfigText, Container, MergeError, Position, PropertyStep, position};
+use super::hooks::{self, Owner};
+use super::layout::single_line;
 use super::wanted::{Wanted, is_foreign_field};
-
-/// The byte order mark that some editors write at the start of a text.
-const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The result of a merge.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,14 +22,6 @@ pub(super) enum MergeResult {
     Added(String),
     /// The new text, in which something else at this line and column is replaced.
     Replaced(String, (usize, usize)),
-}
-
-/// The reason why a text cannot be merged, with line and column.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct MergeError {
-    pub(super) problem: String,
-    /// Line and column, from 1.
-    pub(super) at: (usize, usize),
 }
 
 /// An object that a configuration has.
@@ -174,6 +162,7 @@ fn remove_part(text: &str, wanted: &Wanted, made: &[ContainerPath]) -> Result<Op
         Wanted::Object { .. } | Wanted::Value { .. } => page.cut_property(&chain, made),
         Wanted::Element { path, value } => {
             let array = page.array(&existing.value, path)?;
+            page.check_keys(&existing.value)?;
             let Some((container, index)) = find_own(array, value) else { return Ok(None) };
             let is_last = array.elements.len() == 1 && container == Container::of_array(array);
             if is_last && is_made(&chain, made) {
@@ -213,169 +202,7 @@ fn nested(path: &[&str], value: Value) -> Value {
     path.iter().rev().fold(value, |value, name| json!({ *name: value }))
 }
 
-/// The owner of a hook, or of a group of hooks.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Owner {
-    /// All its programs are lockgate.
-    Own,
-    /// It starts lockgate and other programs.
-    Mixed,
-    Other,
-}
-
-impl Owner {
-    pub(super) fn from_hook(hook: &Value) -> Owner {
-        if let Some(hooks) = hook.get(hooks::LIST).and_then(Value::as_array) {
-            return Owner::from_all(hooks.iter()).unwrap_or(Owner::Other);
-        }
-        let word = |name: &str| hook.get(name).and_then(Value::as_str).unwrap_or_default();
-        let starts_hook = ["command", "bash"].map(word).into_iter().any(|command| {
-            let words: Vec<&str> = command.split([' ', ';']).collect();
-            words.windows(2).any(|pair| matches!(pair, [program, "hook"] if is_lockgate(program)))
-        });
-        let has_argument =
-            hook.get("args").and_then(|args| args.get(0)).and_then(Value::as_str) == Some("hook");
-        if starts_hook || (has_argument && is_lockgate(word("command"))) { Owner::Own } else { Owner::Other }
-    }
-
-    /// Returns the owner of an object with a list of groups for each event.
-    pub(super) fn from_events(events: &Map<String, Value>) -> Owner {
-        Owner::from_all(events.values().filter_map(Value::as_array).flatten()).unwrap_or(Owner::Own)
-    }
-
-    /// Returns the owner of all hooks or groups; `None` if there are none.
-    fn from_all<'v>(hooks: impl Iterator<Item = &'v Value>) -> Option<Owner> {
-        hooks.map(Owner::from_hook).reduce(|one, other| if one == other { one } else { Owner::Mixed })
-    }
-}
-
-fn is_lockgate(program: &str) -> bool {
-    program.trim_matches(['"', '\'']).rsplit('/').next() == Some("lockgate")
-}
-
-/// True if a text has features that the dialect lacks: comments or trailing commas.
-pub(super) fn exceeds(text: &str, dialect: JsonDialect) -> bool {
-    let read = ParseOptions {
-        allow_comments: dialect != JsonDialect::Strict,
-        allow_trailing_commas: dialect == JsonDialect::CommentsAndCommas,
-        ..options()
-    };
-    parse_to_ast(split_mark(text).1, &CollectOptions::default(), &read).is_err()
-}
-
-/// Returns the options for JSON with comments and trailing commas.
-pub(super) fn options() -> ParseOptions {
-    ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    }
-}
-
-/// A replacement of a part of the text without its byte order mark.
-struct ConfigSplice {
-    span: Range,
-    text: String,
-}
-
-impl ConfigSplice {
-    fn delete(span: Range) -> ConfigSplice {
-        ConfigSplice { span, text: String::new() }
-    }
-}
-
-/// Splits a text into its byte order mark, if it has one, and the rest.
-pub(super) fn split_mark(text: &str) -> (&str, &str) {
-    let mark = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
-    text.split_at(mark)
-}
-
-/// Returns the line and column of an offset, from 1.
-pub(super) fn position(text: &str, at: usize) -> (usize, usize) {
-    let before = text.get(..at).unwrap_or(text);
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    (before.matches('\n').count() + 1, line.chars().count() + 1)
-}
-
-struct ConfigText<'a> {
-    mark: &'a str,
-    body: &'a str,
-    layout: TextLayout<'a>,
-    parsed: ParseResult<'a>,
-}
-
 impl<'a> ConfigText<'a> {
-    fn read(text: &'a str) -> Result<ConfigText<'a>, MergeError> {
-        let (mark, body) = split_mark(text);
-        let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
-        let parsed = parse_to_ast(body, &collect, &options()).map_err(|error| MergeError {
-            problem: error.kind().to_string().to_lowercase(),
-            at: (error.line_display(), error.column_display()),
-        })?;
-        Ok(ConfigText { mark, body, layout: TextLayout::detect(body), parsed })
-    }
-
-    /// Returns the whole text after the splices; those at the same offset keep their order.
-    fn apply(&self, mut splices: Vec<ConfigSplice>) -> String {
-        splices.sort_by_key(|splice| (splice.span.start, splice.span.end));
-        let mut body = self.body.to_owned();
-        for ConfigSplice { span, text } in splices.into_iter().rev() {
-            body.replace_range(span.start..span.end, &text);
-        }
-        format!("{}{body}", self.mark)
-    }
-
-    fn error(&self, at: usize, problem: String) -> MergeError {
-        MergeError { problem, at: position(self.body, at) }
-    }
-
-    fn object<'n>(&self, node: &'n Node<'a>, what: &str) -> Result<&'n Object<'a>, MergeError> {
-        node.as_object().ok_or_else(|| self.error(node.range().start, format!("{what} is not an object")))
-    }
-
-    /// Returns the property with this name; fails if there are two.
-    fn find_unique<'n>(
-        &self,
-        object: &'n Object<'a>,
-        name: &str,
-    ) -> Result<Option<&'n ObjectProp<'a>>, MergeError> {
-        let mut properties = object.properties.iter().filter(|property| property.name.as_str() == name);
-        match (properties.next(), properties.next()) {
-            (Some(_), Some(second)) => Err(self.error(second.range.start, format!("`{name}` occurs twice"))),
-            (first, _) => Ok(first),
-        }
-    }
-
-    fn array<'n>(&self, node: &'n Node<'a>, path: &[&str]) -> Result<&'n Array<'a>, MergeError> {
-        let name = path.last().copied().unwrap_or_default();
-        node.as_array().ok_or_else(|| self.error(node.range().start, format!("`{name}` is not an array")))
-    }
-
-    /// Follows a path of names as far as the text has it.
-    fn walk<'n, 'p>(&'n self, path: &'p [&'static str]) -> Result<Position<'n, 'a, 'p>, MergeError> {
-        let Some(root) = &self.parsed.value else { return Ok(Position::NoValue) };
-        let (mut object, mut chain) = (self.object(root, "the text")?, Vec::new());
-        let mut names = path;
-        while let [name, below @ ..] = names {
-            let Some(property) = self.find_unique(object, name)? else {
-                return Ok(Position::Missing { object, name, below });
-            };
-            chain.push((object, property));
-            if !below.is_empty() {
-                object = self.object(&property.value, &format!("`{name}`"))?;
-            }
-            names = below;
-        }
-        Ok(Position::Found(chain))
-    }
-
     /// Returns the splices for a part whose place exists, and the offset of what they replace.
     fn update_part(
         &self,
@@ -389,6 +216,7 @@ impl<'a> ConfigText<'a> {
                 let what =
                     if name == "lockgate" { "the server `lockgate`".to_owned() } else { format!("`{name}`") };
                 let object = self.object(&existing.value, &what)?;
+                self.check_keys(&existing.value)?;
                 Ok((self.update(object, fields)?, Some(existing.range.start)))
             }
             Wanted::Value { value, .. } if Value::from(existing.value.clone()) == *value => {
@@ -400,6 +228,7 @@ impl<'a> ConfigText<'a> {
             }
             Wanted::Element { path, value } => {
                 let array = self.array(&existing.value, path)?;
+                self.check_keys(&existing.value)?;
                 Ok(self.update_element(array, value))
             }
         }
@@ -466,65 +295,6 @@ impl<'a> ConfigText<'a> {
         index.map_or_else(Vec::new, |index| self.cut(&Container::of_object(object), index))
     }
 
-    fn tokens(&self, within: Range) -> impl DoubleEndedIterator<Item = &TokenAndRange<'a>> {
-        let is_within = move |range: Range| within.start <= range.start && range.end <= within.end;
-        self.parsed.tokens.iter().flatten().filter(move |token| is_within(token.range))
-    }
-
-    fn comma(&self, within: Range) -> Option<Range> {
-        self.tokens(within).find(|token| token.token == Token::Comma).map(|token| token.range)
-    }
-
-    fn has_comment(&self, within: Range) -> bool {
-        self.tokens(within).any(|token| matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_)))
-    }
-
-    fn has_line_break(&self, within: Range) -> bool {
-        self.body.get(within.start..within.end).unwrap_or_default().contains(['\n', '\r'])
-    }
-
-    /// Cuts an item with its comma and the blanks before it, so that an appended item leaves no trace.
-    fn cut(&self, container: &Container, index: usize) -> Vec<ConfigSplice> {
-        let Some(item) = container.items.get(index) else { return Vec::new() };
-        let before = index.checked_sub(1).and_then(|before| container.items.get(before));
-        let next = container.items.get(index + 1);
-        let behind = Range::new(item.end, next.map_or(container.inside.end, |next| next.start));
-        let own_comma = self.comma(behind);
-        // A comment between the item and its comma stays.
-        let joined = own_comma.filter(|comma| !self.has_comment(Range::new(item.end, comma.start)));
-        let end = joined.map_or(item.end, |comma| comma.end);
-        match (before, next) {
-            (None, None) if !self.has_comment(container.inside) => {
-                return vec![ConfigSplice::delete(container.inside)];
-            }
-            // The first of several on one line leaves its blanks to the next.
-            (None, Some(next))
-                if !self.has_line_break(Range::new(end, next.start)) && !self.has_comment(behind) =>
-            {
-                return vec![ConfigSplice::delete(Range::new(item.start, next.start))];
-            }
-            _ => {}
-        }
-        let cut = Range::new(self.blanks_before(item.start, end), end);
-        let comma = own_comma.or_else(|| self.comma(Range::new(before?.end, item.start)));
-        let apart = comma.filter(|_| joined.is_none());
-        [Some(cut), apart].into_iter().flatten().map(ConfigSplice::delete).collect()
-    }
-
-    /// Returns the start of the blanks before an item that ends at `end`, or of the item itself where the line break
-    /// before it has to end a line comment.
-    fn blanks_before(&self, at: usize, end: usize) -> usize {
-        let before = self.body.get(..at).unwrap_or_default();
-        let start = before.trim_end_matches([' ', '\t', '\n', '\r']).len();
-        let after_comment = self.parsed.tokens.iter().flatten().any(|token| {
-            matches!(token.token, Token::CommentLine(_))
-                && token.range.end >= start
-                && token.range.start < start
-        });
-        let rest = self.body.get(end..).unwrap_or_default();
-        if after_comment && !rest.starts_with(['\n', '\r']) { at } else { start }
-    }
-
     /// Sets each field of the entry in the existing server; other fields stay.
     fn update(
         &self,
@@ -545,81 +315,4 @@ impl<'a> ConfigText<'a> {
         splices.extend(self.insert_all(&Container::of_object(server), &missing));
         Ok(splices)
     }
-
-    /// Inserts items at the end of an object or array; those of an object have names.
-    fn insert_all(&self, container: &Container, items: &[(Option<&str>, &Value)]) -> Vec<ConfigSplice> {
-        if items.is_empty() {
-            return Vec::new();
-        }
-        let last = container.items.last().map(|item| item.end);
-        let close = container.inside.end;
-        let behind = Range::new(last.unwrap_or(container.inside.start), close);
-        // The last token before the closing bracket: an item, a comma, a comment, or the opening bracket.
-        let ending = self.tokens(behind).next_back();
-        let place = ending.map_or(behind.start, |token| token.range.end);
-        let in_line_comment = ending.is_some_and(|token| matches!(token.token, Token::CommentLine(_)));
-        let is_spread = last.is_none() || in_line_comment || self.has_line_break(container.inside);
-        let is_closed = is_spread && !self.has_line_break(Range::new(place, close));
-        let has_comma = self.comma(behind).is_some();
-        let base = self.layout.indentation_if_first(close);
-        let base = base.unwrap_or_else(|| self.layout.indentation(container.inside.start));
-        let sample = container.items.iter().find_map(|item| self.layout.indentation_if_first(item.start));
-        let indent = self.layout.inner_indentation(base, sample);
-        let line_end = self.layout.line_end;
-        let item = |(name, value): &(Option<&str>, &Value)| match is_spread {
-            true => format!("{line_end}{indent}{}{}", label(*name), self.layout.multi_line(value, &indent)),
-            false => format!(" {}{}", label(*name), single_line(value)),
-        };
-        let mut text = items.iter().map(item).collect::<Vec<_>>().join(",");
-        if has_comma {
-            text += ",";
-        }
-        // Put the bracket on its own line; blanks before it would become trailing blanks.
-        if is_closed {
-            text += &format!("{line_end}{base}");
-        }
-        let comma = |at| ConfigSplice { span: Range::from_byte_index(at), text: ",".to_owned() };
-        let new = ConfigSplice { span: Range::new(place, if is_closed { close } else { place }), text };
-        last.filter(|_| !has_comma).map(comma).into_iter().chain([new]).collect()
-    }
-}
-
-/// The place of a part in a text.
-enum Position<'n, 'a, 'p> {
-    /// The text has no value.
-    NoValue,
-    /// The object has no property of that name.
-    Missing { object: &'n Object<'a>, name: &'static str, below: &'p [&'static str] },
-    /// The properties along the path.
-    Found(Vec<PropertyStep<'n, 'a>>),
-}
-
-/// A property on a path, and the object that has it.
-type PropertyStep<'n, 'a> = (&'n Object<'a>, &'n ObjectProp<'a>);
-
-/// An object or array.
-#[derive(Debug, PartialEq)]
-struct Container {
-    /// The range between the brackets.
-    inside: Range,
-    items: Vec<Range>,
-}
-
-impl Container {
-    fn of_object(object: &Object<'_>) -> Container {
-        Container::new(object.range, object.properties.iter().map(|property| property.range))
-    }
-
-    fn of_array(array: &Array<'_>) -> Container {
-        Container::new(array.range, array.elements.iter().map(Ranged::range))
-    }
-
-    fn new(range: Range, items: impl Iterator<Item = Range>) -> Container {
-        Container { inside: Range::new(range.start + 1, range.end - 1), items: items.collect() }
-    }
-}
-
-/// Formats the name before a value, if it has one.
-fn label(name: Option<&str>) -> String {
-    name.map(|name| format!("{}: ", quoted(name))).unwrap_or_default()
 }

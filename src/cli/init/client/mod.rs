@@ -5,6 +5,7 @@
 
 mod addition;
 mod call;
+mod config_text;
 mod config_toml;
 mod configured;
 mod destination;
@@ -21,19 +22,22 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::ValueEnum as _;
+use clap::builder::PossibleValue;
 use serde_json::json;
 
 use self::addition::NAME;
 pub(super) use self::addition::{Addition, Scope};
 use self::call::FileChange;
 pub(super) use self::call::{Change, ClientCall};
+use self::config_text::MergeError;
 pub(in crate::cli) use self::configured::{
     ConfiguredHook, HookStart, configured_hooks, server_files, user_hook_files,
 };
 use self::destination::{ConfigFile, Destination};
+use self::hooks::Owner;
 pub(super) use self::kinds::Client;
 use self::kinds::FilePath;
-use self::merge::{MergeError, MergeResult, Owner};
+use self::merge::MergeResult;
 use self::record::{ChangeRecord, Restored};
 use self::wanted::{Content, Contents, Wanted, is_same_server};
 use super::outcome::{FileStatus, InitOutcome, diff};
@@ -56,7 +60,7 @@ pub(super) fn run(workspace: &Arc<Workspace>, call: &ClientCall<'_>) -> Result<I
     for (name, content) in &contents {
         let file = destination.file(name)?;
         let before = file.text()?;
-        let exceeds = |text: &str| merge::exceeds(text, kind.server.dialect);
+        let exceeds = |text: &str| config_text::exceeds(text, kind.server.dialect);
         if matches!(content, Content::Json(_)) && before.is_some_and(exceeds) {
             outcome.notes.push(format!(
                 "{} has comments or trailing commas; they stay, but {} may not be able to read them",
@@ -153,15 +157,13 @@ fn remove(
     let record = file.record(call.addition);
     match record.and_then(|record| record.restore(current)) {
         Some(Restored::Text(text)) => return Ok(FileChange::Write(text)),
-        Some(Restored::NoFile) => {
-            return Ok(FileChange::Delete { folders: record.map_or(0, |record| record.folders) });
-        }
+        Some(Restored::NoFile) => return Ok(deletion(record)),
         None => {}
     }
     // The addition that made the file may be gone already.
     let is_alone = matches!(merge_content(content, None), Ok(MergeResult::Added(text)) if text == current);
     if is_alone && record.is_none_or(|record| !record.had_file) {
-        return Ok(FileChange::Delete { folders: record.map_or(0, |record| record.folders) });
+        return Ok(deletion(record));
     }
     notes.extend(check_removal(content, file, call, current)?);
     let text = match content {
@@ -181,6 +183,12 @@ fn remove(
     Ok(text.map_or(FileChange::None, FileChange::Write))
 }
 
+/// Returns the deletion of a file, with the folders that its record names.
+fn deletion(record: Option<&ChangeRecord>) -> FileChange {
+    let (folders, user_folders) = record.map_or((0, 0), |record| (record.folders, record.user_folders));
+    FileChange::Delete { folders, user_folders }
+}
+
 /// Returns a note on hooks of lockgate in the configuration of the client, with the command that removes them.
 fn remaining_hooks(workspace: &Arc<Workspace>, call: &ClientCall<'_>) -> Option<String> {
     let call = ClientCall { addition: Addition::Hooks, toolsets: None, ..*call };
@@ -194,13 +202,27 @@ fn remaining_hooks(workspace: &Arc<Workspace>, call: &ClientCall<'_>) -> Option<
         let change = destination.file(name).and_then(|file| remove(content, &file, &call, &mut Vec::new()));
         matches!(change, Ok(FileChange::Write(_) | FileChange::Delete { .. }))
     });
-    let client = call.client.to_possible_value().filter(|_| is_configured)?;
+    is_configured.then(|| {
+        let command = format!("{} --hooks --uninstall", init_command(&call));
+        format!("{} has hooks of lockgate; `{command}` removes them", destination.shown)
+    })
+}
+
+/// Returns the command that adds the server of a client.
+fn init_command(call: &ClientCall<'_>) -> String {
+    let client = call.client.to_possible_value();
+    let name = client.as_ref().map(PossibleValue::get_name).unwrap_or_default();
     let user = if call.scope == Scope::User { " --user" } else { "" };
-    Some(format!(
-        "{} has hooks of lockgate; `lockgate init --client {}{user} --hooks --uninstall` removes them",
-        destination.shown,
-        client.get_name()
-    ))
+    format!("lockgate init --client {name}{user}")
+}
+
+/// Returns how the server of this client is added, to append to a sentence.
+fn server_step(call: &ClientCall<'_>) -> String {
+    match call.client.file(Addition::Server, call.scope) {
+        // The client writes that file itself.
+        FilePath::None(next) => format!(": {next}"),
+        FilePath::Project(_) | FilePath::User(_) => format!(", with `{}`", init_command(call)),
+    }
 }
 
 /// Checks that the objects to remove are those that `init` adds; returns a note on each that has other keys.
@@ -287,6 +309,11 @@ fn write(
             ));
         }
     }
+    let made = planned.iter().map(|(_, change)| match change {
+        FileChange::Delete { user_folders, .. } => *user_folders,
+        FileChange::None | FileChange::Write(_) => 0,
+    });
+    destination.remove_user_folders(made.max().unwrap_or_default());
     Ok(())
 }
 
@@ -315,6 +342,8 @@ fn new_record(
     // Each addition may be the last that is removed, and with it goes a file that the first one made.
     let folders = file.records().map(|earlier| earlier.folders).max().unwrap_or_default();
     record.folders = folders.max(destination.missing_folders(file));
+    let user_folders = file.records().map(|earlier| earlier.user_folders).max().unwrap_or_default();
+    record.user_folders = user_folders.max(destination.made_user_folders());
     record.had_file &= file.records().all(|earlier| earlier.had_file);
     if let Some(Content::Json(wanted)) = content {
         let before = before.as_deref().unwrap_or_default();
@@ -340,11 +369,10 @@ fn new_outcome(call: &ClientCall<'_>, destination: &Destination) -> InitOutcome 
         outcome.notes.push(format!("{NAME} is not on the search path, where {} looks for it", kind.name));
     }
     let next = match call.addition {
-        Addition::Server => kind.server.next.to_owned(),
-        Addition::Hooks => hooks::next(kind.name),
+        Addition::Server => kind.server.next(call.scope),
+        Addition::Hooks => kind.hooks_next.to_owned(),
         Addition::Exclusion => {
-            "add the server as well, with `lockgate init --client`; without it the agent cannot edit"
-                .to_owned()
+            format!("add the server as well{}; without it the agent cannot edit", server_step(call))
         }
     };
     outcome.next.push((kind.name.to_owned(), next));

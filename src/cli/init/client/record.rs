@@ -19,6 +19,10 @@ pub(super) struct ChangeRecord {
     replaced: Option<ReplacedPart>,
     /// The number of folders that lockgate created for the file.
     pub(super) folders: usize,
+    /// The number of folders that lockgate created from the folder of the user upwards. Records of older versions have
+    /// none, so these stay.
+    #[serde(default)]
+    pub(super) user_folders: usize,
     /// True if the file is older than all additions to it. Records of older versions have false, so a file with nothing but
     /// the addition is deleted.
     #[serde(default)]
@@ -64,6 +68,7 @@ impl ChangeRecord {
             after: hash(after),
             replaced,
             folders: 0,
+            user_folders: 0,
             had_file: before.is_some(),
             made: Vec::new(),
             existing: Vec::new(),
@@ -118,7 +123,7 @@ mod tests {
     fn a_record_of_an_older_version_is_read() {
         let mut record = ChangeRecord::new(Some("one"), "two");
         let mut json = serde_json::to_value(&record).unwrap();
-        for field in ["had_file", "made", "existing"] {
+        for field in ["user_folders", "had_file", "made", "existing"] {
             assert!(json.as_object_mut().unwrap().shift_remove(field).is_some(), "{field}");
         }
         record.had_file = false;

@@ -5,8 +5,10 @@ mod random;
 
 use serde_json::{Map, Value, json};
 
+use super::config_text::exceeds;
+use super::hooks::Owner;
 use super::kinds::JsonDialect;
-use super::merge::{ContainerPath, MergeResult, Owner, exceeds, find, merge, new_containers, remove};
+use super::merge::{ContainerPath, MergeResult, find, merge, new_containers, remove};
 use super::wanted::Wanted;
 
 fn entry() -> Map<String, Value> {
@@ -140,6 +142,15 @@ fn what_cannot_be_understood_is_refused_with_its_place() {
     refuses("{\"mcpServers\": {},\n \"mcpServers\": {}}", "`mcpServers` occurs twice", (2, 2));
     refuses("{\"mcpServers\": {\"lockgate\": {}, \"lockgate\": {}}}", "`lockgate` occurs twice", (1, 33));
     refuses("{\"mcpServers\": {\"lockgate\": {\"args\": 1, \"args\": 2}}}", "`args` occurs twice", (1, 41));
+    let same = r#""command": "lockgate", "args": ["serve", "--root", "."]"#;
+    refuses(
+        &format!(r#"{{"mcpServers": {{"lockgate": {{"env": {{}}, "env": {{}}, {same}}}}}}}"#),
+        "`env` occurs twice",
+        (1, 41),
+    );
+    // Another server is not changed.
+    let others = r#"{"mcpServers": {"a": {}, "a": {"env": 1, "env": 2}}, "z": 1, "z": 2}"#;
+    assert!(matches!(merged(others), Ok(MergeResult::Added(_))));
     for text in [
         "{",
         "{\"a\" 1}",

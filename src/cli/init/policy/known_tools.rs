@@ -146,6 +146,19 @@ mod tests {
     }
 
     #[test]
+    fn the_page_names_the_tools_that_only_warn() {
+        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/init.md")).unwrap();
+        let row = page.lines().find(|line| line.contains("`level: warn`")).unwrap();
+        let mut named: Vec<&str> =
+            row.split('`').skip(1).step_by(2).filter(|it| *it != "level: warn").collect();
+        let types = TOOLS.iter().filter(|known| known.purpose == Types);
+        let mut wanted: Vec<&str> = types.map(|known| known.gate).collect();
+        named.sort_unstable();
+        wanted.sort_unstable();
+        assert_eq!(named, wanted);
+    }
+
+    #[test]
     fn a_tool_that_formats_is_one_that_can_mend() {
         for known in TOOLS.iter().filter(|known| known.purpose == Format) {
             assert!(Catalogue::embedded().find(known.gate).unwrap().can_fix(), "{}", known.gate);

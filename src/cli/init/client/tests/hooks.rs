@@ -35,6 +35,22 @@ fn hooks_are_written_as_the_text_around_them_is() {
     );
 }
 
+#[test]
+fn hooks_with_a_key_that_occurs_twice_are_left_alone() {
+    let twice = |text: &str, name: &str| {
+        for error in [merge(text, &hooks()).unwrap_err(), remove(text, &hooks(), &[]).unwrap_err()] {
+            assert_eq!(error.problem, format!("`{name}` occurs twice"), "{text}");
+        }
+    };
+    let list = r#"[{"hooks": [{"command": "lockgate hook"}], "hooks": []}]"#;
+    twice(&format!(r#"{{"hooks": {{"PreToolUse": {list}}}}}"#), "hooks");
+    twice(r#"{"hooks": {"PreToolUse": [{"hooks": [{"command": "a", "command": "b"}]}]}}"#, "command");
+    twice(r#"{"hooks": {"PreToolUse": [], "PreToolUse": []}}"#, "PreToolUse");
+    twice(r#"{"hooks": {}, "hooks": {}}"#, "hooks");
+    // The hooks of another event are not changed.
+    added(&format!(r#"{{"hooks": {{"Stop": {list}}}}}"#), &hooks());
+}
+
 /// Cuts what was added to a text, and what was made for it.
 #[track_caller]
 fn cut(before: &str, after: &str, wanted: &[Wanted]) -> Option<String> {
