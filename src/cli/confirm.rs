@@ -1,6 +1,6 @@
 //! Asks for confirmation on a terminal before a write.
 //!
-//! Invariant: only a line from a terminal that begins with `y` confirms.
+//! Invariant: only the line `y` or `yes` from a terminal confirms.
 
 use std::io::{self, IsTerminal};
 
@@ -32,5 +32,26 @@ fn has_terminal() -> bool {
 fn ask_person(question: &str) -> bool {
     paint::print_error(&format!("{}\nWrite it? [y/N] ", paint::visible(question)));
     let mut line = String::new();
-    io::stdin().read_line(&mut line).is_ok() && line.trim_start().starts_with(['y', 'Y'])
+    io::stdin().read_line(&mut line).is_ok() && is_yes(&line)
+}
+
+/// True if the line that a person typed agrees: `y` or `yes`, in either case.
+pub(super) fn is_yes(line: &str) -> bool {
+    let answer = line.trim();
+    ["y", "yes"].iter().any(|yes| answer.eq_ignore_ascii_case(yes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_whole_yes_agrees() {
+        for yes in ["y\n", "Y\n", " yes \r\n", "Yes\n", "YES"] {
+            assert!(is_yes(yes), "{yes:?}");
+        }
+        for other in ["", "\n", "n\n", "you must be joking\n", "yes?\n", "y n\n", "ye\n", "yeah\n"] {
+            assert!(!is_yes(other), "{other:?}");
+        }
+    }
 }

@@ -6,6 +6,7 @@
 mod async_work;
 mod cache;
 mod check;
+mod command_tips;
 mod completions;
 mod confirm;
 mod demo;
@@ -135,7 +136,8 @@ pub fn run() -> ExitCode {
     }
     gate::parse_large_texts_with(SELF_EXE.into());
     limits::catch_file_size_signal();
-    let Cli { folders, output, command } = Cli::parse();
+    let Cli { folders, output, command } =
+        Cli::try_parse().unwrap_or_else(|error| command_tips::with_tip(error).exit());
     let verbosity = output.apply();
     let result = enter(&folders).and_then(|()| run_command(command, verbosity));
     result.unwrap_or_else(|error| {
@@ -172,7 +174,7 @@ fn run_command(command: Command, verbosity: Verbosity) -> Result<ExitCode, Error
         Command::Gates(args) => gates::run(args, verbosity),
         Command::Cache(args) => cache::run(args, verbosity),
         Command::Init(args) => init::run(args, verbosity),
-        Command::Demo(args) => demo::run(args),
+        Command::Demo(args) => demo::run(args, verbosity),
         Command::Store(args) => store::run(args, verbosity),
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args, Cli::command()),

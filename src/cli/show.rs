@@ -1,6 +1,6 @@
 //! Renders an answer as text: the diff, the gate results, and finally the outcome.
 //!
-//! `demo` and `edit` both use this module, so their output looks alike.
+//! Every command that shows an edit, a diff or a finding uses this module, so their output looks alike.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use clap::builder::styling::Style;

@@ -222,6 +222,23 @@ fn files_without_text_are_skipped_and_counted() {
 }
 
 #[test]
+fn a_file_that_was_no_text_is_modified_and_all_its_findings_count() {
+    let fixture = project();
+    fs::write(fixture.at("root/a.py"), [0, 159, 146, 150, 0, 1, 2]).unwrap();
+    commit(&fixture, &[("b.py", GOOD)]);
+    write(&fixture, &[("a.py", BAD), ("c.py", GOOD)]);
+    let answer = json(&fixture, &[], 1);
+    let files = answer["files"].as_array().unwrap();
+    let changes: Vec<_> =
+        files.iter().map(|file| (file["path"].as_str().unwrap(), file["change"].as_str().unwrap())).collect();
+    assert_eq!(changes, [("a.py", "modified"), ("c.py", "added")]);
+    assert!(
+        answer["findings"].as_array().unwrap().iter().all(|finding| finding["new"] == true),
+        "{answer:#}"
+    );
+}
+
+#[test]
 fn each_family_has_its_exit_code() {
     let fixture = project();
     commit(&fixture, &[("a.py", GOOD)]);

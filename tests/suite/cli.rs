@@ -12,6 +12,7 @@ use super::wire::{Outcome, Server, lockgate, run};
 
 mod demo;
 mod output;
+mod page;
 pub mod signals;
 mod store;
 

@@ -13,10 +13,19 @@ use lockgate_error::Error;
 /// Maximum number of annotations of one kind that GitHub shows for a step.
 const MAX_ANNOTATIONS: usize = 10;
 
-/// Renders the annotations, most severe first, then the omitted findings and the summary.
+/// Renders the annotations, most severe first, then the gates and findings beyond their number, and the summary.
 pub(super) fn render(results: &Results) -> String {
     let (mut annotations, mut rest) = (String::new(), String::new());
-    let (mut errors, mut warnings) = (required_gates(results, &mut annotations), 0);
+    let (mut errors, mut warnings) = (0, 0);
+    for totals in results.gates.iter().filter(|totals| totals.blocking) {
+        let why = unable(totals);
+        if errors < MAX_ANNOTATIONS {
+            errors += 1;
+            annotations += &format!("::error title={}::{}\n", property(&totals.gate), data(&why));
+        } else {
+            rest += &plain(&format!("error: {why}"));
+        }
+    }
     for found in results.counting() {
         let (sort, count) = match found.finding.blocking {
             true => ("error", &mut errors),
@@ -45,16 +54,6 @@ pub(super) fn render(results: &Results) -> String {
 pub(super) fn render_error(error: &Error) -> String {
     let message = format!("{}: {}; {}", error.code.name(), error.message, error.next_step());
     format!("::error title=lockgate::{}\n", data(&message))
-}
-
-/// Adds annotations for required gates that could not run, and returns their number.
-fn required_gates(results: &Results, annotations: &mut String) -> usize {
-    let blocking = results.gates.iter().filter(|totals| totals.blocking).take(MAX_ANNOTATIONS);
-    blocking
-        .map(|totals| {
-            *annotations += &format!("::error title={}::{}\n", property(&totals.gate), data(&unable(totals)));
-        })
-        .count()
 }
 
 fn annotation(sort: &str, found: &LocatedFinding) -> String {
@@ -88,7 +87,24 @@ fn property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::results::{GateFailure, GateTotals};
     use super::*;
+
+    #[test]
+    fn required_gates_without_an_annotation_are_in_the_log() {
+        let totals = |number: usize| GateTotals {
+            gate: format!("gate{number:02}"),
+            failures: [(GateFailure::Broken, (format!("reason {number:02}"), 1))].into(),
+            blocking: true,
+            ..GateTotals::default()
+        };
+        let results = Results { gates: (0..12).map(totals).collect(), ..Results::default() };
+        let text = render(&results);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.iter().filter(|line| line.starts_with("::error title=gate")).count(), 10, "{text}");
+        assert_eq!(lines[10], "error: gate10 is required and could not run: broken: reason 10");
+        assert_eq!(lines[11], "error: gate11 is required and could not run: broken: reason 11");
+    }
 
     #[test]
     fn what_a_runner_would_obey_is_escaped() {

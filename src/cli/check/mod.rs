@@ -39,7 +39,8 @@ pub(super) struct CheckArgs {
     roots: Roots,
     #[command(flatten)]
     trust: TrustArgs,
-    /// Files and folders, relative to the first --root, else to the current folder [default: all files there]
+    /// Files and folders, relative to the first --root, else to the current folder [default: all files there that differ
+    /// from the revision]
     #[arg(value_name = "PATHS")]
     paths: Vec<OsString>,
     /// Revision that the files are compared with, as in HEAD~1 or main... [default: HEAD]

@@ -33,39 +33,60 @@ pub(super) struct DemoArgs {
     keep: bool,
 }
 
-/// Runs the demo.
+/// Runs the demo. A quiet one prints only the path of a folder that it keeps, and the steps that fail.
 ///
 /// Errors: `INTERNAL` when a result differs from the answer, `IO_FAILED` when the folder cannot be created.
-pub(super) fn run(args: DemoArgs) -> Result<ExitCode, Error> {
+pub(super) fn run(args: DemoArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
     let cleanup = if args.keep { Cleanup::Keep } else { Cleanup::Remove };
     let project = DemoProject::create(cleanup)?;
-    paint::print(&opening(&project))?;
+    let is_quiet = verbosity == Verbosity::Quiet;
+    match (is_quiet, cleanup) {
+        (false, _) => paint::print(&opening(&project))?,
+        // This option asks for the path. A demo that fails keeps the folder too.
+        (true, Cleanup::Keep) => paint::print(&format!("{}\n", project.root().display()))?,
+        (true, Cleanup::Remove) => {}
+    }
     let mut client = DemoClient::start(project.root(), project.state_folder())?;
     let steps = steps();
     let (mut wrong, mut missing) = (0, Vec::new());
     for (index, step) in steps.iter().enumerate() {
-        paint::print(&heading(step, index + 1, steps.len()))?;
-        let result = run_step(&mut client, &project, step)?;
-        wrong += usize::from(!result.is_right);
+        let heading = heading(step, index + 1, steps.len());
+        if !is_quiet {
+            paint::print(&heading)?;
+        }
+        let result = run_step(&mut client, &project, step);
+        let is_right = result.as_ref().is_ok_and(|result| result.is_right);
+        if is_quiet && !is_right {
+            paint::print(&heading)?;
+        }
+        let result = result?;
+        if !is_quiet || !is_right {
+            paint::print(&result.text)?;
+        }
+        wrong += usize::from(!is_right);
         missing.extend(result.missing_tool);
     }
     drop(client);
     if wrong > 0 {
         return Err(Error::new(Code::Internal, format!("{wrong} of {} steps failed", steps.len())));
     }
-    paint::print(&closing(&project, cleanup, &missing))?;
+    if !is_quiet {
+        paint::print(&closing(&project, cleanup, &missing))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The result of a step.
 struct StepResult {
+    /// The answer, and what is on disk.
+    text: String,
     /// True if the disk agrees with the answer.
     is_right: bool,
     /// The tool that did not check the edit, because this machine has none.
     missing_tool: Option<&'static str>,
 }
 
-/// Makes the call of a step, and prints the answer.
+/// Makes the call of a step, and renders the answer.
 fn run_step(client: &mut DemoClient, project: &DemoProject, step: &DemoStep) -> Result<StepResult, Error> {
     let mut paths: Vec<&str> = DemoProject::files().collect();
     paths.push(step.path());
@@ -73,7 +94,7 @@ fn run_step(client: &mut DemoClient, project: &DemoProject, step: &DemoStep) -> 
     let before: BTreeMap<String, Option<Vec<u8>>> =
         paths.into_iter().filter(|path| !path.is_empty()).map(read).collect::<Result<_, Error>>()?;
     let answer = client.call(step.tool, &step.arguments)?;
-    let (text, files) = match answer.get("files") {
+    let (mut text, files) = match answer.get("files") {
         Some(_) => {
             let batch: BatchResponse = parse(answer)?;
             (show::batch(&batch, &[], Verbosity::Normal), batch_files(batch))
@@ -84,17 +105,13 @@ fn run_step(client: &mut DemoClient, project: &DemoProject, step: &DemoStep) -> 
             (show::edit(&edit, &excerpts, Verbosity::Normal), vec![(step.path().to_owned(), edit)])
         }
     };
-    paint::print(&text)?;
     let is_unavailable = |gate: &&str| {
         files.iter().filter_map(|(_, file)| file.gate(gate)).any(|run| run.outcome == "unavailable")
     };
     let lacking = step.gate.filter(is_unavailable);
     if let Some(gate) = lacking {
-        paint::print(&labelled(
-            WARNING,
-            "unavailable",
-            format!("this machine has no {gate}, so it did not check the edit"),
-        ))?;
+        let why = format!("this machine has no {gate}, so it did not check the edit");
+        text += &labelled(WARNING, "unavailable", why);
     }
     let expected = if lacking.is_some() { DemoOutcome::Written } else { step.outcome };
     let mut is_right = true;
@@ -102,12 +119,12 @@ fn run_step(client: &mut DemoClient, project: &DemoProject, step: &DemoStep) -> 
         let old = before.get(&path).and_then(Option::as_deref);
         let checked = checks::check_outcome(expected, &file, old, project.bytes(&path)?.as_deref());
         is_right &= checked.is_ok();
-        paint::print(&match &checked {
+        text += &match &checked {
             Ok(detail) => labelled(DONE, "on disk", detail),
             Err(detail) => labelled(REJECTED, "wrong", detail),
-        })?;
+        };
     }
-    Ok(StepResult { is_right, missing_tool: lacking })
+    Ok(StepResult { text, is_right, missing_tool: lacking })
 }
 
 /// Parses the structured content of an answer.

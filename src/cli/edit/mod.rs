@@ -76,7 +76,9 @@ pub(super) fn run(args: EditArgs, verbosity: Verbosity) -> Result<ExitCode, Erro
 /// Returns the tool whose JSON format the request has.
 fn tool_of(arguments: &Map<String, Value>) -> &'static Tool {
     let has = |name: &str| arguments.contains_key(name);
-    match (has("edits"), has("entity_type"), has("old_string")) {
+    // The other names for these fields select the same tool, so its rejection names the right ones.
+    let is_patch = || ["old_string", "new_string", "search", "replace"].into_iter().any(has);
+    match (has("edits"), has("entity_type"), is_patch() && !has("content")) {
         (true, _, _) => &edit_files::TOOL,
         (false, true, true) => &patch_content::TOOL,
         (false, true, false) => &replace_content::TOOL,

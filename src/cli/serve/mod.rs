@@ -58,7 +58,7 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "S", default_value_t = ServerOptions::DEFAULT_MODEL_TIMEOUT, value_parser = value_parser!(u64).range(1..=3600))]
     model_timeout: u64,
     /// Address and port to serve over HTTP, instead of standard input and output, such as 127.0.0.1:8137
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = parse_address)]
     http: Option<SocketAddr>,
     /// Configuration of a server for several clients over HTTP, with the permissions of each: docs/serving.md
     #[arg(long, value_name = "FILE", conflicts_with_all = ["http", "roots", "tools", "read_only", "store", "organization"])]
@@ -176,6 +176,10 @@ impl HookServer {
 fn log_to_stderr() {
     let filter = EnvFilter::try_from_env(LOG.0).unwrap_or_else(|_| EnvFilter::new(LOG.1));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(false).init();
+}
+
+fn parse_address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "give an IP address and a port, as in `127.0.0.1:8137`".to_owned())
 }
 
 fn structured() -> impl clap::builder::TypedValueParser<Value = Structured> {

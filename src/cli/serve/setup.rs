@@ -179,7 +179,7 @@ impl Workspaces {
 fn read(file: &Path) -> Result<Serving, Error> {
     let shown = file.display().to_string();
     let cannot = |error| {
-        Error::new(Code::IoFailed, format!("cannot read {}: {error}", paint::visible(&shown)))
+        Error::new(Code::InvalidInput, format!("cannot read {}: {error}", paint::visible(&shown)))
             .field("--config")
     };
     let found = fs::metadata(file).map_err(cannot)?;

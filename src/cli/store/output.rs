@@ -25,7 +25,7 @@ pub fn existing_database(store: &StoreLocation) -> Result<Arc<EntityDatabase>, E
 /// Prints the result as JSON or text.
 pub fn print(format: OutputFormat, value: &Value, text: &str) -> Result<(), Error> {
     match format {
-        OutputFormat::Json => paint::print_bytes(format!("{value}\n").as_bytes()),
+        OutputFormat::Json => paint::print_json_line(value),
         OutputFormat::Text => paint::print(text),
     }
 }

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use clap::ArgAction;
 
+use super::confirm::is_yes;
 use super::output_format::OutputFormat;
 use super::paint::{self, DONE, LABEL, TITLE, WARNING, labelled, visible};
 use super::roots::Roots;
@@ -157,7 +158,7 @@ fn ask_person() -> Result<bool, Error> {
     input
         .read_line(&mut answer)
         .map_err(|error| Error::new(Code::IoFailed, format!("the answer cannot be read: {error}")))?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES"))
+    Ok(is_yes(&answer))
 }
 
 fn status(

@@ -143,7 +143,7 @@ pub(in crate::cli) fn line(command: &CommandSpec, rule: &Rule) -> String {
 }
 
 /// Joins words, quoted for a shell.
-fn quoted(words: &[String]) -> String {
+pub(in crate::cli) fn quoted(words: &[String]) -> String {
     let quoted = words.iter().map(|word| {
         let plain = |c: char| c.is_alphanumeric() || "-_./={}:,+%@".contains(c);
         if !word.is_empty() && word.chars().all(plain) {

@@ -123,6 +123,44 @@ fn a_history_that_is_cut_off_is_named_as_the_reason() {
 }
 
 #[test]
+fn a_branch_of_the_remote_is_named_or_fetched() {
+    let fixture = history();
+    let url = format!("file://{}", fixture.root().display());
+    git(&fixture, "outside", &["clone", "-q", "-b", "side", &url, "whole"]);
+    git(&fixture, "outside", &["clone", "-q", "-b", "side", "--single-branch", &url, "single"]);
+    git(&fixture, "root", &["checkout", "-q", "-f", "side"]);
+    commit(&fixture, &[("s.py", GOOD)]);
+    git(&fixture, "outside", &["clone", "-q", "-b", "side", "--depth", "1", &url, "shallow"]);
+    let refused = |clone: &str, base: &str| {
+        let root = fixture.at(&format!("outside/{clone}"));
+        check(&fixture, &["--root", root.to_str().unwrap(), "--base", base], 2).stderr
+    };
+    assert!(refused("whole", "main...").contains("name `origin/main...`"), "{}", refused("whole", "main..."));
+    git(&fixture, "outside/whole", &["branch", "-q", "main-fix"]);
+    let hint = refused("whole", "main-fix...main");
+    assert!(hint.contains("name `main-fix...origin/main`"), "{hint}");
+    let fetch = "git fetch origin main:refs/remotes/origin/main";
+    for base in ["main...", "origin/main..."] {
+        assert!(refused("single", base).contains(&format!("`{fetch}`")), "{}", refused("single", base));
+    }
+    let unshallow = fetch.replace("fetch", "fetch --unshallow");
+    let hint = refused("shallow", "origin/main...");
+    assert!(hint.contains(&format!("`{unshallow}`")) && !hint.contains("--deepen"), "{hint}");
+    // What the hints say works.
+    for (clone, command) in [("single", fetch), ("shallow", unshallow.as_str())] {
+        let words: Vec<&str> = command.split(' ').skip(1).collect();
+        git(&fixture, &format!("outside/{clone}"), &words);
+    }
+    for clone in ["whole", "single", "shallow"] {
+        let root = fixture.at(&format!("outside/{clone}"));
+        check(&fixture, &["--root", root.to_str().unwrap(), "--base", "origin/main..."], 0);
+    }
+    // The controls: no branch has such a name, or there is no remote.
+    assert!(!refused("whole", "0123456").contains("git fetch"));
+    assert!(!check(&fixture, &["--base", "none..."], 2).stderr.contains("git fetch"));
+}
+
+#[test]
 fn a_root_may_be_a_folder_of_a_repository() {
     let fixture = project();
     commit(&fixture, &[("d/a.py", GOOD), ("d/e/b.py", GOOD), ("c.py", GOOD)]);

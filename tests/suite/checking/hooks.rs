@@ -68,6 +68,54 @@ fn the_definitions_are_valid() {
     assert!(run_output.status.success(), "{run_output:?}");
 }
 
+/// The block of the page that is the file of this name.
+fn snippet(name: &str) -> String {
+    let page = std::fs::read_to_string(ours("docs/check.md")).unwrap();
+    let (_, rest) = page.split_once(&format!("```yaml title={name}\n")).unwrap();
+    rest.split_once("```").unwrap().0.to_owned()
+}
+
+#[test]
+fn the_snippets_of_the_page_are_valid() {
+    let Some(check) = installed("LOCKGATE_TEST_VENV", "venv", "bin/check-jsonschema") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for (name, schema) in [
+        (".github/workflows/lockgate.yml", "vendor.github-workflows"),
+        (".gitlab-ci.yml", "vendor.gitlab-ci"),
+    ] {
+        let file = folder.path().join("snippet.yml");
+        std::fs::write(&file, snippet(name)).unwrap();
+        let output = Command::new(&check).args(["--builtin-schema", schema]).arg(&file).output().unwrap();
+        assert!(output.status.success(), "{name}: {output:?}");
+    }
+}
+
+/// The script of the page's job on a merge request whose branch and base have moved apart.
+#[test]
+fn the_job_of_the_page_reports_what_the_branch_adds() {
+    let fixture = project();
+    commit(&fixture, &[("a.py", GOOD), ("old.py", BAD)]);
+    let base = git(&fixture, "root", &["rev-parse", "HEAD"]);
+    git(&fixture, "root", &["checkout", "-q", "-b", "feature"]);
+    commit(&fixture, &[("new.py", BAD)]);
+    let job = snippet(".gitlab-ci.yml");
+    let script = job.lines().find_map(|line| line.trim().strip_prefix("- lockgate ")).unwrap();
+    let report = |base: &str, exit: i32| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("exec \"$0\" {script}"), env!("CARGO_BIN_EXE_lockgate")]);
+        for name in ["HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
+            shell.env(name, fixture.at("user"));
+        }
+        shell.current_dir(fixture.root()).env("CI_MERGE_REQUEST_DIFF_BASE_SHA", base);
+        let output = shell.output().unwrap();
+        assert_eq!(output.status.code(), Some(exit), "{output:?}");
+        std::fs::read_to_string(fixture.at("root/lockgate.report")).unwrap()
+    };
+    let found = report(&base, 1);
+    assert!(found.contains("new.py") && !found.contains("old.py"), "{found}");
+    assert_eq!(report("HEAD", 0).trim(), "[]", "the report itself is no finding");
+}
+
 #[test]
 fn a_file_name_is_no_option_of_the_pre_commit_hook() {
     let manifest = std::fs::read_to_string(ours(".pre-commit-hooks.yaml")).unwrap();
@@ -94,7 +142,8 @@ fn pre_commit_refuses_a_commit_for_what_is_new() {
     git(&fixture, "outside/hook", &["commit", "-q", "-m", "x"]);
     let hook = fixture.at("outside/hook").display().to_string();
     let revision = git(&fixture, "outside/hook", &["rev-parse", "HEAD"]);
-    let config = format!("repos:\n- repo: {hook}\n  rev: {revision}\n  hooks: [{{ id: lockgate-check }}]\n");
+    let config =
+        snippet(".pre-commit-config.yaml").replace("REPOSITORY", &hook).replace("REVISION", &revision);
     commit(&fixture, &[(".pre-commit-config.yaml", &config), ("a.py", GOOD), ("old.py", BAD)]);
     let binary = Path::new(env!("CARGO_BIN_EXE_lockgate")).parent().unwrap().display().to_string();
     let run = || {

@@ -154,6 +154,20 @@ fn decoded(uri: &str) -> String {
 }
 
 #[test]
+fn a_path_that_is_not_utf_8_is_named_with_the_reason() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let fixture = project();
+    commit(&fixture, &[("a.py", GOOD)]);
+    let path = fixture.root().join(std::ffi::OsStr::from_bytes(b"b\xff.py"));
+    fs::write(&path, BAD).unwrap();
+    let mut command = crate::suite::wire::lockgate(&fixture.at("user"));
+    let output = command.args(["check", "-v"]).arg(&path).current_dir(fixture.root()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("b\u{fffd}.py: its name is not UTF-8"), "{text}");
+}
+
+#[test]
 fn a_folder_that_became_a_link_leads_nowhere_else() {
     let fixture = project();
     commit(&fixture, &[("d/a.py", GOOD)]);

@@ -1,7 +1,9 @@
 //! The demo runs as documented, and leaves nothing behind.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::Command;
 
 use super::lockgate;
@@ -55,6 +57,52 @@ fn the_demo_shows_each_outcome_and_cleans_up() {
 fn counted(output: &str, expected: [(&str, usize); 5]) {
     for (label, times) in expected {
         assert_eq!(output.matches(&format!("\n{label} ")).count(), times, "{label:?} in {output}");
+    }
+}
+
+#[test]
+fn a_quiet_demo_prints_only_the_folder_that_it_keeps() {
+    let (private, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let output = |more: &[&str]| {
+        let mut demo: Command = lockgate(private.path());
+        demo.args(["demo", "-q"]).args(more).env("PATH", "/nowhere");
+        demo.env("TMPDIR", temporary.path()).env("TMP", temporary.path());
+        let result = demo.output().unwrap();
+        assert!(result.status.success(), "{result:?}");
+        String::from_utf8(result.stdout).unwrap()
+    };
+    assert_eq!(output(&[]), "");
+    let kept = output(&["--keep"]);
+    let folder = fs::read_dir(temporary.path()).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(kept, format!("{}\n", folder.display()));
+}
+
+#[test]
+fn a_quiet_demo_that_fails_names_the_folder_and_the_step() {
+    let (private, temporary, bin) =
+        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let state = private.path().join("state-file");
+    fs::write(&state, "").unwrap();
+    // One step fails without a journal, and none has an answer from a server that a gate program has ended.
+    let ruff = bin.path().join("ruff");
+    fs::write(&ruff, "#!/bin/sh\nkill -9 $PPID\n").unwrap();
+    fs::set_permissions(&ruff, Permissions::from_mode(0o755)).unwrap();
+    for (path, state, step) in
+        [("/nowhere".as_ref(), Some(&state), "12 of 12: "), (bin.path(), None, "8 of 12: ")]
+    {
+        let mut demo: Command = lockgate(private.path());
+        demo.args(["demo", "-q", "--keep"]).env("PATH", path).env("LOCKGATE_ISOLATION", "none");
+        demo.env("TMPDIR", temporary.path()).env("TMP", temporary.path());
+        demo.envs(state.map(|state| ("XDG_STATE_HOME", state)));
+        let result = demo.output().unwrap();
+        assert_eq!(result.status.code(), Some(70), "{result:?}");
+        let output = String::from_utf8(result.stdout).unwrap();
+        let (folder, steps) = output.split_once('\n').unwrap();
+        assert!(Path::new(folder).starts_with(temporary.path()) && Path::new(folder).is_dir(), "{output}");
+        assert!(
+            steps.starts_with(&format!("\n{step}")) && steps.matches(" of 12: ").count() == 1,
+            "{output}"
+        );
     }
 }
 

@@ -136,6 +136,41 @@ fn a_confirmation_without_a_terminal_says_that_one_is_needed() {
 }
 
 #[test]
+fn a_patch_of_an_entity_by_other_names_is_told_the_fields_of_a_patch() {
+    let root = project();
+    let request = r#"{"entity_type": "module", "path": "m", "search": "a", "replace": "b"}"#;
+    let refused = call_with(root.path(), &["edit", "--file", "-"], request).stderr;
+    assert!(refused.contains("`search`") && refused.contains("old_string"), "{refused}");
+    let request = r#"{"entity_type": "module", "path": "m", "contents": "a"}"#;
+    let refused = call_with(root.path(), &["edit", "--file", "-"], request).stderr;
+    assert!(refused.contains("`content`") && !refused.contains("old_string"), "the control: {refused}");
+}
+
+#[test]
+fn an_address_without_an_ip_address_or_a_port_says_what_is_one() {
+    let root = project();
+    for address in ["8137", "localhost:8137", "127.0.0.1"] {
+        let refused = call(root.path(), &["serve", "--http", address]);
+        let hint = "give an IP address and a port, as in `127.0.0.1:8137`";
+        assert!(refused.exit == 2 && refused.stderr.contains(hint), "{address}: {}", refused.stderr);
+    }
+}
+
+#[test]
+fn a_configuration_that_is_missing_is_refused_as_a_missing_request_is() {
+    let root = project();
+    for arguments in [&["serve", "--config", "none.yaml"][..], &["edit", "--file", "none.yaml"]] {
+        let refused = call(root.path(), arguments);
+        assert!(refused.exit == 2 && refused.stderr.contains("cannot read none.yaml"), "{}", refused.stderr);
+        assert!(
+            refused.stderr.contains("hint      correct the field that the message names"),
+            "{}",
+            refused.stderr
+        );
+    }
+}
+
+#[test]
 fn the_log_shows_as_much_as_it_is_asked_for() {
     let (user, root) = history();
     let log = |arguments: &[&str]| {

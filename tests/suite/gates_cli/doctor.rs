@@ -81,9 +81,9 @@ fn the_doctor_distinguishes_working_and_broken_gates() {
     let report = json(&fixture, &["doctor", "--trust"], 0);
     assert_eq!((&entry(&report, "it")["state"], &report["well"]), (&"unproven".into(), &true.into()));
     let text = gates(&fixture, &["doctor", "--trust"], 0).stdout;
-    assert!(text.contains("passed    the required gate has no known problem, but is unproven\n"), "{text}");
+    assert!(text.contains("passed    the policy's gate has no known problem, but is unproven\n"), "{text}");
     let text = gates(&fixture, &["doctor", "it", "syntax", "--trust"], 0).stdout;
-    assert!(text.contains("passed    1 of 2 required gates work; unproven: it\n"), "{text}");
+    assert!(text.contains("passed    1 of 2 named gates work; unproven: it\n"), "{text}");
 
     fs::remove_file(fixture.at("bin/it")).unwrap();
     let text = gates(&fixture, &["doctor", "--trust"], ILL).stdout;

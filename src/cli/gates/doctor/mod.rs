@@ -28,14 +28,15 @@ use lockgate_checks::{
 use lockgate_engine::ProjectTrial;
 use lockgate_error::Error;
 use lockgate_policy::{Canary, CanaryKind, Gate, Input, Sample};
+use render::TestedGates;
 
 /// Reason for a program that finds nothing in its canary.
 const FINDS_NOTHING: &str = "finds nothing in its canary (a text that must not pass)";
 /// Reason for a program that finds only the text that does not parse.
 const ONLY_PARSES: &str = "parses its canary, but misses the mistake that only its own analysis can find";
 
-/// Tests the gates, prints the results, and returns true if all required gates work. If they do, a quiet command prints
-/// nothing.
+/// Tests the gates, prints the results, and returns true if all gates work that the policy or the caller names. If they
+/// do, a quiet command prints nothing.
 pub(super) fn run(
     gate_list: &GateList,
     names: &[String],
@@ -44,13 +45,14 @@ pub(super) fn run(
     watch: &Watch,
 ) -> Result<bool, Error> {
     let gates = gates_to_test(gate_list, names)?;
+    let tested = if names.is_empty() { TestedGates::Policy } else { TestedGates::Named };
     let mut checkups = Vec::new();
     parallel(&gates, |gate| checkup(gate_list, gate, names, watch), |_, result| checkups.push(result));
     try_in_project(gate_list, &mut checkups, watch)?;
     match format {
         OutputFormat::Json => paint::print_json(&render::json(gate_list, &checkups))?,
         OutputFormat::Text if verbosity == Verbosity::Quiet && all_ok(&checkups) => {}
-        OutputFormat::Text => paint::print(&render::text(gate_list, &checkups))?,
+        OutputFormat::Text => paint::print(&render::text(gate_list, &checkups, tested))?,
     }
     Ok(all_ok(&checkups))
 }

@@ -10,11 +10,36 @@ use crate::cli::trust::render::visible;
 use lockgate_checks::{GateRuntime, Isolation};
 use lockgate_engine::ProjectTrial;
 
+/// The gates that have to work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TestedGates {
+    /// Those that the policy names.
+    Policy,
+    /// Those that the command names.
+    Named,
+}
+
 /// The scope of the test.
 const TESTED: &str = "each program in a sample project of its gate; the gates of a trusted policy also on one file of the project";
 
+impl TestedGates {
+    fn one_gate(self) -> &'static str {
+        match self {
+            TestedGates::Policy => "the policy's gate",
+            TestedGates::Named => "the named gate",
+        }
+    }
+
+    fn gates(self, count: usize) -> String {
+        match self {
+            TestedGates::Policy => format!("{count} gates of the policy"),
+            TestedGates::Named => format!("{count} named gates"),
+        }
+    }
+}
+
 /// Renders the root, each gate with its problem, and the summary.
-pub(super) fn text(gate_list: &GateList, checkups: &[Checkup]) -> String {
+pub(super) fn text(gate_list: &GateList, checkups: &[Checkup], tested: TestedGates) -> String {
     let mut text = header(gate_list);
     let widest = |width: fn(&Checkup) -> usize| checkups.iter().map(width).max().unwrap_or_default();
     let widths = [
@@ -25,7 +50,7 @@ pub(super) fn text(gate_list: &GateList, checkups: &[Checkup]) -> String {
     text.push('\n');
     checkups.iter().for_each(|checkup| text += &row(checkup, widths));
     text.push('\n');
-    text + &summary(checkups)
+    text + &summary(checkups, tested)
 }
 
 fn header(gate_list: &GateList) -> String {
@@ -97,8 +122,8 @@ fn style(state: &GateState) -> Style {
     }
 }
 
-/// Renders the number of required gates that work, and names those without a proof of that.
-fn summary(checkups: &[Checkup]) -> String {
+/// Renders the number of gates that have to work and do, and names those without a proof of that.
+fn summary(checkups: &[Checkup], tested: TestedGates) -> String {
     let wanted: Vec<&Checkup> = checkups.iter().filter(|checkup| checkup.is_required).collect();
     let ill: Vec<String> = wanted
         .iter()
@@ -111,14 +136,17 @@ fn summary(checkups: &[Checkup]) -> String {
         .map(|checkup| visible(&checkup.name))
         .collect();
     match (wanted.len(), ill.as_slice(), unproven.as_slice()) {
-        (0, ..) => labelled(DONE, "passed", "no required gate runs a program"),
-        (1, [], []) => labelled(DONE, "passed", "the required gate works"),
-        (count, [], []) => labelled(DONE, "passed", format!("all {count} required gates work")),
-        (1, [], _) => labelled(DONE, "passed", "the required gate has no known problem, but is unproven"),
+        (0, ..) => labelled(DONE, "passed", "no gate of the policy runs a program"),
+        (1, [], []) => labelled(DONE, "passed", format!("{} works", tested.one_gate())),
+        (count, [], []) => labelled(DONE, "passed", format!("all {} work", tested.gates(count))),
+        (1, [], _) => {
+            let gate = tested.one_gate();
+            labelled(DONE, "passed", format!("{gate} has no known problem, but is unproven"))
+        }
         (count, [], unproven) => {
             let working = count - unproven.len();
-            let names = unproven.join(", ");
-            labelled(DONE, "passed", format!("{working} of {count} required gates work; unproven: {names}"))
+            let (gates, names) = (tested.gates(count), unproven.join(", "));
+            labelled(DONE, "passed", format!("{working} of {gates} work; unproven: {names}"))
         }
         (count, ill, _) => {
             labelled(REJECTED, "failed", format!("{} of {count}: {}", ill.len(), ill.join(", ")))
@@ -155,4 +183,56 @@ pub(super) fn json(gate_list: &GateList, checkups: &[Checkup]) -> Value {
         "short_of_best": GateRuntime::default().isolation_shortfall(),
         "gates": checkups.iter().map(gate).collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn working(name: &str) -> Checkup {
+        Checkup {
+            name: name.to_owned(),
+            is_required: true,
+            is_enabled: true,
+            program: None,
+            version: None,
+            state: GateState::Works,
+            in_project: None,
+            ms: 1,
+            install: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_summary_says_who_names_the_gates() {
+        for (names, tested, expected) in [
+            (&[][..], TestedGates::Policy, "no gate of the policy runs a program"),
+            (&["a"], TestedGates::Policy, "the policy's gate works"),
+            (&["a", "b"], TestedGates::Policy, "all 2 gates of the policy work"),
+            (&["a"], TestedGates::Named, "the named gate works"),
+            (&["a", "b"], TestedGates::Named, "all 2 named gates work"),
+        ] {
+            let checkups: Vec<Checkup> = names.iter().copied().map(working).collect();
+            let text = anstream::adapter::strip_str(&summary(&checkups, tested)).to_string();
+            assert_eq!(text, format!("passed    {expected}\n"));
+        }
+        let unproven = |name: &str| Checkup { state: GateState::Unproven, ..working(name) };
+        for (checkups, tested, expected) in [
+            (
+                vec![unproven("a")],
+                TestedGates::Policy,
+                "the policy's gate has no known problem, but is unproven",
+            ),
+            (vec![unproven("a")], TestedGates::Named, "the named gate has no known problem, but is unproven"),
+            (
+                vec![working("a"), unproven("b")],
+                TestedGates::Policy,
+                "1 of 2 gates of the policy work; unproven: b",
+            ),
+            (vec![working("a"), unproven("b")], TestedGates::Named, "1 of 2 named gates work; unproven: b"),
+        ] {
+            let text = anstream::adapter::strip_str(&summary(&checkups, tested)).to_string();
+            assert_eq!(text, format!("passed    {expected}\n"));
+        }
+    }
 }
