@@ -215,15 +215,17 @@ pub(super) fn flag_new(
     let spot =
         |finding: &ComparedFinding| Some(finding.position(&pieces, |piece| piece.new, Some(finding.line)));
     pair_by(&mut left, after, &mut new, spot_before, spot);
+    // A finding that went with its line has no partner: another line has one of its own.
+    let stayed = |finding: &ComparedFinding| map.new_line_of(finding.line).is_some();
     let is_last = |finding: &ComparedFinding, count| finding.elsewhere.is_none() && finding.line == count;
-    let was_last = |finding: &ComparedFinding| is_last(finding, old_count).then_some(());
+    let was_last = |finding: &ComparedFinding| (is_last(finding, old_count) && stayed(finding)).then_some(());
     pair_by(&mut left, after, &mut new, was_last, |finding| is_last(finding, new_count).then_some(()));
     let place =
         |finding: &ComparedFinding| finding.elsewhere.is_none().then_some((finding.line, finding.column));
+    let old_place = |finding: &ComparedFinding| place(finding).filter(|_| stayed(finding));
     // What the edit wrote on a line is new there, whatever was at this place before.
-    pair_by(&mut left, after, &mut new, place, |finding| {
-        place(finding).filter(|_| !map.touched(finding.line))
-    });
+    let new_place = |finding: &ComparedFinding| place(finding).filter(|_| !map.touched(finding.line));
+    pair_by(&mut left, after, &mut new, old_place, new_place);
     new
 }
 
@@ -608,6 +610,7 @@ mod tests {
             [true],
             "not at the end before"
         );
+        assert_eq!(flags(before, ("a", &[(1, 2, end)])), [true], "the last line was removed");
         assert_eq!(
             flags(before, ("a\nb\nc", &[(2, 2, end), (3, 2, end)])),
             [false, true],
@@ -627,6 +630,8 @@ mod tests {
         assert_eq!(flags(old, ("z\na\nb\nc\nd\n", &[(4, 1, "unused x")])), [true], "another finding");
         let two = [(4, 1, after.as_str()), (5, 1, after.as_str())];
         assert_eq!(flags(old, ("z\na\nb\nc\nd\n", &two)), [true, false], "the old one, and one more");
+        let removed = ("a\nb\nbad c\nbad d\n", [(3, 1, "bad x")].as_slice());
+        assert_eq!(flags(removed, ("a\nb\nbad d\n", &[(3, 1, "bad x")])), [true], "that line was removed");
         let elsewhere = |line| ComparedFinding::elsewhere("b.go".to_owned(), (line, 1), "x".to_owned());
         let named = |name: &str| ComparedFinding { message: format!("no {name}"), ..elsewhere(1) };
         assert_eq!(flag_new(&[named("f")], &[named("g")], &LineMap::default(), (1, 1)), [true]);

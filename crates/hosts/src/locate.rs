@@ -198,9 +198,11 @@ fn bytes_after(path: &str, before: &[u8], edit: &Edit) -> Result<Vec<u8>, Error>
 /// Returns the result for an edit that cannot be made.
 fn rejected(error: Error) -> Located {
     match error.code {
-        Code::MatchNotFound | Code::AmbiguousMatch | Code::AlreadyApplied | Code::EditConflict => {
-            Located::Rejected(Box::new(error))
-        }
+        Code::MatchNotFound
+        | Code::AmbiguousMatch
+        | Code::AlreadyApplied
+        | Code::EditConflict
+        | Code::RangeOverlap => Located::Rejected(Box::new(error)),
         _ => Located::Unknown,
     }
 }

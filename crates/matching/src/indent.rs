@@ -1,7 +1,5 @@
 //! Rules that map the indentation of a quoted block to that of the file.
 
-use std::collections::BTreeMap;
-
 /// The possible widths of a tab, in blanks.
 const WIDTHS: [usize; 4] = [4, 2, 8, 3];
 /// Conversions of the indentation unit, in blanks: from, to.
@@ -83,16 +81,6 @@ impl IndentMap {
     /// Finds the first rule that explains all pairs of an indentation in the quoted block and in the file. Where the
     /// indentation differs, a rule that also maps all `indents`, using only the file's own kind of blanks, is preferred.
     pub(super) fn explaining(pairs: &[(&str, &str)], indents: &[&str]) -> Option<IndentMap> {
-        IndentMap::explaining_in(pairs, indents, || None)
-    }
-
-    /// Finds the rule for a file with a unit of indentation. It is that of [`IndentMap::explaining`], unless that one maps
-    /// some of the `indents` to no multiple of the unit, and another preferred rule maps all of them to multiples.
-    pub(super) fn explaining_in(
-        pairs: &[(&str, &str)],
-        indents: &[&str],
-        unit: impl FnOnce() -> Option<usize>,
-    ) -> Option<IndentMap> {
         let mut maps = IndentChange::all().filter_map(|change| IndentMap::with(change, pairs));
         let first = maps.next()?;
         if indents.is_empty() || first.is_same() {
@@ -102,31 +90,7 @@ impl IndentMap {
         let native = |map: &&IndentMap| {
             indents.iter().all(|other| map.apply(other).is_some_and(|indent| is_native(&indent, pairs)))
         };
-        let native_maps: Vec<&IndentMap> = maps.iter().filter(native).collect();
-        let unit = if native_maps.len() > 1 { unit() } else { None };
-        let on_unit = |map: &&&IndentMap| unit.is_some_and(|unit| map.is_on_unit(indents, unit));
-        native_maps.iter().find(on_unit).or(native_maps.first()).copied().or(maps.first()).cloned()
-    }
-
-    /// Returns true if the rule maps all of these indentations of successive lines to multiples of a unit. A rule that
-    /// converts the unit must do so without a shift, and applies only to lines that are at most one unit deeper than the
-    /// one before them.
-    fn is_on_unit(&self, indents: &[&str], unit: usize) -> bool {
-        let has_steps = match self.change {
-            IndentChange::Unit(from, _) => {
-                let is_in_place = self.shift == IndentShift::Deeper(String::new());
-                is_in_place
-                    && indents
-                        .iter()
-                        .zip(indents.iter().skip(1))
-                        .all(|(one, next)| next.len() <= one.len() + from)
-            }
-            IndentChange::Same | IndentChange::Blanks(_) | IndentChange::Tabs(_) => true,
-        };
-        let is_multiple = |indent: &&str| {
-            self.apply(indent).and_then(|indent| blanks(&indent)).is_some_and(|blanks| blanks % unit == 0)
-        };
-        has_steps && indents.iter().all(is_multiple)
+        maps.iter().find(native).or(maps.first()).cloned()
     }
 
     fn with(change: IndentChange, pairs: &[(&str, &str)]) -> Option<IndentMap> {
@@ -156,29 +120,6 @@ impl IndentMap {
 fn is_native(indent: &str, pairs: &[(&str, &str)]) -> bool {
     let used = |sign: char| pairs.iter().any(|(_, file)| file.contains(sign));
     !used(' ') && !used('\t') || indent.chars().all(used)
-}
-
-/// A step is rare if the most frequent one is more than this many times as frequent.
-const RARE: usize = 4;
-
-/// Returns the number of blanks by which lines are most often deeper than the one before them; `None` if no number is
-/// the most frequent one, if it may be a multiple of the unit, or if lines are indented by tabs.
-pub(super) fn unit_of<'l>(lines: impl Iterator<Item = &'l str>) -> Option<usize> {
-    let indents = lines.filter(|line| !line.trim().is_empty()).map(|line| blanks(indent_of(line)));
-    let (mut before, mut counts) = (0, BTreeMap::<usize, usize>::new());
-    for indent in indents {
-        let indent = indent?;
-        if indent > before {
-            *counts.entry(indent - before).or_default() += 1;
-        }
-        before = indent;
-    }
-    let most = counts.values().max()?;
-    let mut units = counts.iter().filter(|(_, count)| *count == most).map(|(unit, _)| *unit);
-    let unit = units.next().filter(|_| units.next().is_none())?;
-    let divides = |step: usize| step > 1 && step < unit && unit % step == 0;
-    let is_unit = counts.iter().all(|(step, count)| !divides(*step) || count * RARE < *most);
-    is_unit.then_some(unit)
 }
 
 /// Returns the white space at the beginning of a line.
@@ -226,41 +167,6 @@ mod tests {
             Some("            ")
         );
         assert_eq!(mapped(&[("    ", "  "), ("        ", "    ")], "").as_deref(), Some(""));
-    }
-
-    #[test]
-    fn added_lines_get_the_unit_of_the_file() {
-        let mapped = |pairs: &[(&str, &str)], indents: &[&str], unit: Option<usize>| -> Vec<usize> {
-            let map = IndentMap::explaining_in(pairs, indents, || unit).unwrap();
-            indents.iter().map(|indent| map.apply(indent).unwrap().len()).collect()
-        };
-        let pairs = [("  ", "    ")];
-        assert_eq!(mapped(&pairs, &["  ", "    "], Some(4)), [4, 8]);
-        assert_eq!(mapped(&pairs, &["  ", "    "], Some(2)), [4, 6], "the file has this unit");
-        assert_eq!(mapped(&pairs, &["  ", "    "], None), [4, 6]);
-        assert_eq!(mapped(&pairs, &["  ", "      "], Some(4)), [4, 8], "already on the unit");
-        assert_eq!(mapped(&pairs, &["  ", "        "], Some(4)), [4, 10], "aligned with something above");
-        let shifted = [("", "        ")];
-        assert_eq!(
-            mapped(&shifted, &["", "    "], Some(8)),
-            [8, 12],
-            "no unit is converted in a moved block"
-        );
-    }
-
-    #[test]
-    fn the_most_frequent_step_is_the_unit() {
-        let unit = |text: &str| unit_of(text.lines());
-        let steps = "a\n    b\n".repeat(3);
-        assert_eq!(unit(&format!("{steps}a\n    b\n\n        c\n          d\n")), Some(4));
-        assert_eq!(unit("a\n    b\nc\n  d\n"), None);
-        let hanging = "def f(\n        a):\n    b\n".repeat(4);
-        assert_eq!(unit(&hanging), Some(8), "no line is deeper by four");
-        assert_eq!(unit(&format!("{hanging}c\n    d\n")), None, "four is not rare");
-        assert_eq!(unit(&format!("{}c\n    d\n", hanging.repeat(2))), Some(8), "four is rare");
-        assert_eq!(unit("a {\n    b\n    /**\n     * c\n}\nd {\n    e\n"), Some(4), "one is no unit");
-        assert_eq!(unit("a\n\tb\n"), None);
-        assert_eq!(unit("a\nb\n"), None);
     }
 
     #[test]

@@ -112,8 +112,8 @@ impl PartSpan {
     }
 }
 
-/// Checks that no part removes a line beside which another part inserts text, if the quote of that part has the line and
-/// keeps it. The splices are disjoint.
+/// Checks that the other parts do not remove all lines beside which a part inserts text and that its quote has and keeps.
+/// The splices are disjoint.
 ///
 /// Errors: `RANGE_OVERLAP`.
 fn check_anchors(
@@ -130,18 +130,25 @@ fn check_anchors(
         let Some(Some(quoted)) = quoted.get(part) else { continue };
         let line = lines.line_at(span.start);
         let first = if lines.starts_at(span.start) { line.saturating_sub(1) } else { line };
-        for anchor in first..=line {
+        let quote_of = |anchor: usize| {
             let before = quoted.partition_point(|quote| *quote.start() <= anchor);
             let quote = before.checked_sub(1).and_then(|last| quoted.get(last));
-            let Some(quote) = quote.filter(|quote| quote.contains(&anchor)) else { continue };
+            quote.filter(|quote| quote.contains(&anchor))
+        };
+        let removal_of = |anchor: usize| {
             let start = lines.span(anchor).start;
             let end = start + lines.text(anchor).len().max(1);
             let before = removed.partition_point(|one| one.span.start <= start);
             let removal = before.checked_sub(1).and_then(|last| removed.get(last));
-            if let Some(removal) = removal.filter(|one| one.part != part && one.span.end >= end) {
-                let other = lines.line_at(removal.span.start)..=lines.line_at(removal.span.end - 1);
-                return Err(removed_anchor(quote, &other, anchor, lines.count()));
-            }
+            removal.filter(|one| one.part != part && one.span.end >= end)
+        };
+        // One quoted line that stays is enough to say where the text belongs.
+        let anchors = (first..=line).filter_map(|anchor| Some((anchor, quote_of(anchor)?)));
+        let gone: Option<Vec<_>> =
+            anchors.map(|(anchor, quote)| Some((anchor, quote, removal_of(anchor)?))).collect();
+        if let Some((anchor, quote, removal)) = gone.unwrap_or_default().pop() {
+            let other = lines.line_at(removal.span.start)..=lines.line_at(removal.span.end - 1);
+            return Err(removed_anchor(quote, &other, anchor, lines.count()));
         }
     }
     Ok(())

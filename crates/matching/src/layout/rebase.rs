@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::code::{CodeMatch, SourceCode};
 use super::tokens::Tokens;
-use crate::indent::{IndentMap, unit_of};
+use crate::indent::IndentMap;
 use crate::quotes::PlainString;
 use lockgate_text::{Change, differing_lines};
 
@@ -509,7 +509,7 @@ impl LayoutRebase<'_> {
         }
         let indents: Vec<&str> =
             (0..self.replacement.len()).filter_map(|index| self.replacement.indent(index)).collect();
-        IndentMap::explaining_in(&pairs, &indents, || unit_of(self.code.file.text.lines()))
+        IndentMap::explaining(&pairs, &indents)
     }
 
     /// Parses the result, and returns true if it has the replacement in the place of the match.

@@ -1,6 +1,6 @@
 //! Distributes the blank lines between the lines of a block.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// The blank lines of one gap: the file's lines that stay, and the number of new ones behind them.
@@ -20,10 +20,11 @@ pub(super) fn distribute(wanted: &[usize], quoted: &[usize], actual: &[Range<usi
         return vec![if wanted == quoted { own(actual) } else { resized(actual, *wanted) }];
     }
     let mut shared: Vec<Blanks> = wanted.iter().map(|&added| Blanks { existing: 0..0, added }).collect();
-    let all_wanted: HashSet<usize> = wanted.iter().copied().collect();
+    // A gap between two added lines is of the added text.
+    let edges = [wanted.first(), wanted.last()];
     let mut alike: HashMap<usize, Vec<(usize, &Range<usize>)>> = HashMap::new();
     for (index, (&gap, actual)) in quoted.iter().zip(actual).enumerate() {
-        let has_more = wanted.len() > 1 && actual.len() > gap && all_wanted.contains(&actual.len());
+        let has_more = wanted.len() > 1 && actual.len() > gap && edges.contains(&Some(&actual.len()));
         alike.entry(if has_more { actual.len() } else { gap }).or_default().push((index, actual));
     }
     if let ([gap], [blanks]) = (wanted, shared.as_mut_slice()) {
@@ -89,6 +90,8 @@ mod tests {
         assert_eq!(distribute(&[0, 1], &[0, 0], &[5..5, 6..7]), [blanks(5..5, 0), blanks(6..7, 0)]);
         assert_eq!(distribute(&[1, 2], &[1], &[5..7]), [blanks(0..0, 1), blanks(5..7, 0)]);
         assert_eq!(distribute(&[1, 0], &[1], &[5..5]), [blanks(5..5, 0), blanks(0..0, 0)], "fewer");
+        let inside = [blanks(0..0, 0), blanks(0..0, 1), blanks(5..6, 0)];
+        assert_eq!(distribute(&[0, 1, 0], &[0], &[5..6]), inside, "within the added text");
     }
 
     #[test]
@@ -122,7 +125,7 @@ mod tests {
         ) {
             let actual: Vec<Range<usize>> = (0..quoted.len()).map(|index| index..index + 1).collect();
             let mut expected: Vec<Blanks> = wanted.iter().map(|&added| blanks(0..0, added)).collect();
-            let has_blank = wanted.contains(&1);
+            let has_blank = [wanted.first(), wanted.last()].contains(&Some(&1));
             let gap_of = |quoted: &usize| if has_blank && *quoted == 0 { 1 } else { *quoted };
             let mut rest = quoted.as_slice();
             for (gap, expected) in wanted.iter().zip(&mut expected).rev() {

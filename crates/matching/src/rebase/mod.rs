@@ -39,7 +39,7 @@ pub(super) fn rebase(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Re
     let renderer = LineRenderer::new(block, site, text, &origins);
     let mut output = Output::new(text, site);
     let (above, below) = edges(block);
-    let spacing = SpacingRules::new(block, site, &origins);
+    let spacing = SpacingRules::new(block, site);
     output.remove_above(above.removed());
     for segment in pairs::segments(&origins, search.len()) {
         check(block, site, &segment, text)?;
@@ -54,7 +54,7 @@ pub(super) fn rebase(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Re
             } else if row == 0 {
                 above.blanks(&segment, &quoted, &actual)
             } else {
-                spacing.of_file(row, shared.next().unwrap_or_default())
+                spacing.of_file(shared.next().unwrap_or_default())
             };
             output.blanks(blanks);
             if row < replace.len() {
@@ -91,18 +91,15 @@ impl LineSpacing {
 }
 
 /// The rules of a block by which it has more blank lines than the file.
-struct SpacingRules<'a> {
-    rules: Vec<LineSpacing>,
-    /// Set if the search has only one gap.
-    has_one_gap: bool,
-    origins: &'a [Option<usize>],
-}
+struct SpacingRules(Vec<LineSpacing>);
 
-impl<'a> SpacingRules<'a> {
+impl SpacingRules {
     /// Creates the rules that hold for all gaps of the search; none unless one of them applies to all of the replacement.
-    fn new(block: &Block<'_>, site: &MatchSite, origins: &'a [Option<usize>]) -> SpacingRules<'a> {
+    fn new(block: &Block<'_>, site: &MatchSite) -> SpacingRules {
         let Block { search, replace } = block;
-        let mut gaps = (1..search.len()).map(|gap| (search.gap(gap), site.between(gap).len())).peekable();
+        // One gap shows no rule.
+        let shown = if search.len() > 2 { 1..search.len() } else { 0..0 };
+        let mut gaps = shown.map(|gap| (search.gap(gap), site.between(gap).len())).peekable();
         let more =
             gaps.peek().and_then(|(quoted, actual)| quoted.checked_sub(*actual)).filter(|more| *more > 0);
         let mut rules: Vec<LineSpacing> = more.map(LineSpacing::More).into_iter().collect();
@@ -115,17 +112,14 @@ impl<'a> SpacingRules<'a> {
         if !rules.iter().any(applies) {
             rules.clear();
         }
-        SpacingRules { rules, has_one_gap: search.len() == 2, origins }
+        SpacingRules(rules)
     }
 
-    /// Returns the blank lines before a row of the replacement: as many new ones as the file would have, if all rules have
-    /// the same result. One gap of the search shows nothing about gaps between two added lines.
-    fn of_file(&self, row: usize, blanks: Blanks) -> Blanks {
-        let is_quoted = |row: Option<usize>| row.and_then(|row| self.origins.get(row)?.as_ref()).is_some();
-        let applies = blanks.existing.is_empty()
-            && (!self.has_one_gap || is_quoted(row.checked_sub(1)) || is_quoted(Some(row)));
-        let mut counts = self.rules.iter().map(|rule| rule.in_file(blanks.added));
-        match counts.next().flatten().filter(|_| applies) {
+    /// Returns the blank lines of a gap of the replacement: as many new ones as the file would have, if all rules have the
+    /// same result.
+    fn of_file(&self, blanks: Blanks) -> Blanks {
+        let mut counts = self.0.iter().map(|rule| rule.in_file(blanks.added));
+        match counts.next().flatten().filter(|_| blanks.existing.is_empty()) {
             Some(added) if counts.all(|other| other == Some(added)) => Blanks { added, ..blanks },
             Some(_) | None => blanks,
         }

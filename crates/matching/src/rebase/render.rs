@@ -9,7 +9,7 @@ use super::output::OutputLine;
 use super::pairs::{ALIKE, similarity, weight};
 use super::tokens::{Evidence, merged};
 use crate::fold::fold;
-use crate::indent::{IndentMap, indent_of, trail_of, unit_of};
+use crate::indent::{IndentMap, indent_of, trail_of};
 use crate::quotes::swapped;
 use lockgate_text::Lines;
 
@@ -67,7 +67,7 @@ impl<'a> LineRenderer<'a> {
         let indents: Vec<(&str, &str)> =
             all.map(|(quoted, actual)| (indent_of(quoted), indent_of(actual))).collect();
         let new_indents: Vec<&str> = block.replace.lines.iter().map(|line| indent_of(line)).collect();
-        let indentation = indentation(&indents, &new_indents, || unit_around(site, text));
+        let indentation = indentation(&indents, &new_indents);
         let search_chars = block.search.lines.iter().map(|line| weight(line)).sum();
         LineRenderer {
             block,
@@ -194,7 +194,7 @@ impl<'a> LineRenderer<'a> {
     }
 
     /// Returns the indentation of the nearest unchanged line with the same indentation in the replacement, the same one
-    /// for all rows of a run of added lines. If such lines are directly above and below the run, they must agree.
+    /// for all rows of a run of added lines. If such lines are directly above and below the run, they must be as deep.
     fn sibling(&self, row: usize, wanted: &str) -> Option<String> {
         let Indentation::Unknown = self.indentation else { return None };
         let unchanged_line = |(other, origin): (usize, &Option<usize>)| {
@@ -215,7 +215,7 @@ impl<'a> LineRenderer<'a> {
         let indent = match (above, below) {
             (Some((above, one)), Some((below, other))) => {
                 let distances = (first - above, below + 1 - end);
-                if distances == (1, 1) && one != other {
+                if distances == (1, 1) && columns(one) != columns(other) {
                     return None;
                 }
                 if distances.0 <= distances.1 { one } else { other }
@@ -227,11 +227,7 @@ impl<'a> LineRenderer<'a> {
     }
 }
 
-fn indentation(
-    pairs: &[(&str, &str)],
-    indents: &[&str],
-    unit: impl FnOnce() -> Option<usize>,
-) -> Indentation {
+fn indentation(pairs: &[(&str, &str)], indents: &[&str]) -> Indentation {
     if let [("", actual)] = pairs
         && !actual.is_empty()
         && let [_, rest @ ..] = indents
@@ -247,7 +243,7 @@ fn indentation(
         }
         [..] => None,
     };
-    match (IndentMap::explaining_in(pairs, indents, unit), head) {
+    match (IndentMap::explaining(pairs, indents), head) {
         // Only the first line's indentation is missing. That is simpler than another unit or other tabs.
         (Some(map), Some((first, rest))) if map.converts_chars() && rest.is_same() => {
             Indentation::Head(first, rest)
@@ -258,14 +254,9 @@ fn indentation(
     }
 }
 
-/// The number of lines above and below a block that show the unit of indentation.
-const UNIT_LINES: usize = 500;
-
-/// Returns the unit of indentation in a block and around it.
-fn unit_around(site: &MatchSite, text: Lines<'_>) -> Option<usize> {
-    let (first, last) = site.ends();
-    let lines = first.saturating_sub(UNIT_LINES).max(1)..=(last + UNIT_LINES).min(text.count());
-    unit_of(lines.map(|line| text.text(line)))
+/// Returns the columns of an indentation whose tabs are eight columns wide.
+fn columns(indent: &str) -> usize {
+    indent.chars().map(|blank| if blank == '\t' { 8 } else { 1 }).sum()
 }
 
 /// Maps the trailing blanks of quoted lines to those of the file, for lines that have any.

@@ -63,7 +63,7 @@ impl<'a> Evidence<'a> {
 }
 
 /// The invisible characters that belong to the spelling of a word or an emoji.
-const JOINERS: [&str; 2] = ["\u{200c}", "\u{200d}"];
+const JOINERS: [&str; 3] = ["\u{200c}", "\u{200d}", "\u{ad}"];
 
 /// Returns the invisible characters of a text, without joiners.
 fn dropped(text: &str) -> impl Iterator<Item = &str> {

@@ -52,14 +52,17 @@ fn read(search: &str, replace: &str, table: Table) -> Vec<AlternativeEdit> {
     }
 }
 
-/// Returns the alternative that keeps more lines of the search, or has its backslashes; both if they are alike.
+/// Returns the alternative that keeps more lines of the search. If they are alike, returns the unescaped one if it has the
+/// backslashes of the search, and both otherwise.
 fn likelier(unescaped: AlternativeEdit, literal: AlternativeEdit) -> Vec<AlternativeEdit> {
-    let kept = |edit: &AlternativeEdit| {
-        (edit.common_line_count(), backslash_runs(&edit.search).is_subset(&backslash_runs(&edit.replace)))
-    };
-    match kept(&unescaped).cmp(&kept(&literal)) {
+    match unescaped.common_line_count().cmp(&literal.common_line_count()) {
         Ordering::Greater => vec![unescaped],
         Ordering::Less => vec![literal],
+        Ordering::Equal
+            if backslash_runs(&unescaped.search).is_subset(&backslash_runs(&unescaped.replace)) =>
+        {
+            vec![unescaped]
+        }
         Ordering::Equal => vec![unescaped, literal],
     }
 }
@@ -229,7 +232,7 @@ mod tests {
         assert_eq!(replacements(r"a \\d+", r"b \w+"), [r"b \w+"], "without escapes");
         let text = "re(\"\\\\d\")\nt = 2";
         assert_eq!(replacements("re(\"\\\\\\\\d\")\nt = 1", text), [text], "the text of the file");
-        assert_eq!(replacements(r"a \\\\d", r"b \\w"), [r"b \\w"], "as many backslashes as the file");
+        assert_eq!(replacements(r"a \\\\d", r"b \\w"), [r"b \w", r"b \\w"], "a raw string, or not escaped");
         assert_eq!(
             replacements(r"\\a + \\b", r"\\a \\\\ \\b"),
             [r"\a \\ \b"],

@@ -17,7 +17,8 @@ const FILE_SCHEME: &str = "file://";
 /// Returns the path in a `file:` URL, as it is written there; `None` for a path.
 pub fn path_of_url(path: &str) -> Option<&str> {
     let (scheme, rest) = path.split_at_checked(FILE_SCHEME.len())?;
-    let local = rest.strip_prefix("localhost").filter(|path| path.starts_with('/'));
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or_default());
+    let local = host.eq_ignore_ascii_case("localhost").then_some(path);
     scheme.eq_ignore_ascii_case(FILE_SCHEME).then_some(local.unwrap_or(rest))
 }
 

@@ -25,8 +25,8 @@ const READ_SHARE: (u64, u64) = (1, 4);
 const SMALL_SHARE: u64 = 4;
 /// The share of the size limit that must be freed by the removal of all removable edits, so that any is removed.
 const WORTHWHILE_SHARE: u64 = 16;
-/// The bytes of an edit's row, and of each of its changes; an estimate.
-const ROW_BYTES: u64 = 256;
+/// The bytes of an edit's row, and of each of its changes without the paths; an estimate.
+const ROW_BYTES: i64 = 256;
 
 /// The edits that may be removed: settled, begun before this time, and with a number below this one.
 #[derive(Debug, Clone, Copy)]
@@ -130,12 +130,13 @@ impl Database {
     fn freeable_bytes(&self, removable: Removable) -> Result<u64, DatabaseError> {
         self.read(|reader| {
             let rows = "SELECT (SELECT count(*) FROM edits WHERE settled = 1 AND number < ?1)
-                + (SELECT count(*) FROM changes JOIN edits ON number = edit WHERE settled = 1 AND number < ?1)";
+                * ?2 + (SELECT coalesce(sum(?2 + 2 * length(path) + length(staged)), 0)
+                    FROM changes JOIN edits ON number = edit WHERE settled = 1 AND number < ?1)";
             let rows: i64 =
-                reader.prepare_cached(rows)?.query_row([removable.below], |row| row.get(0))?;
+                reader.prepare_cached(rows)?.query_row([removable.below, ROW_BYTES], |row| row.get(0))?;
             let texts = unused_texts(reader, Some(removable.below))?;
             let texts: u64 = texts.iter().map(|text| text.size.unsigned_abs()).sum();
-            Ok(texts + rows.unsigned_abs() * ROW_BYTES)
+            Ok(texts + rows.unsigned_abs())
         })
     }
 
