@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::batch::{Batch, RestoredMetadata};
 use super::decide::Decision;
-use super::journal_limits::{self, limits, warn_untidy};
 use super::plan::FileDraft;
 use super::report::Report;
 use super::resolve::ResolvedTarget;
@@ -13,8 +12,8 @@ use super::services::Services;
 use lockgate_checks::{Outcome, Verdict};
 use lockgate_edit::Edit;
 use lockgate_error::{Code, Disk, Error};
-use lockgate_policy::{HardLinks, Publishing};
-use lockgate_store::{Content, JournalRecord, PublishedBatch, Write, WriteOutcome};
+use lockgate_policy::{HardLinks, Policy, Publishing};
+use lockgate_store::{Content, JournalRecord, PublishedBatch, RetentionLimits, Write, WriteOutcome};
 use lockgate_text::Buffer;
 
 /// The most characters of the gates' summary in the journal.
@@ -101,12 +100,22 @@ pub(super) fn tidy_rows(services: &Arc<Services>, reports: &[Report]) {
 pub(super) fn tidy_journal(services: &Services, targets: &[ResolvedTarget], reports: &[Report]) {
     let file = targets.iter().find_map(|target| target.place.file().zip(Some(&target.rules)));
     if let Some((file, rules)) = file.filter(|_| has_written(reports)) {
-        journal_limits::tidy_journal(&services.store, file, rules);
+        warn_untidy(services.store.journal.tidy(file, limits(rules)));
     }
 }
 
 fn has_written(reports: &[Report]) -> bool {
     reports.iter().any(|report| report.edit_id.is_some())
+}
+
+fn limits(policy: &Policy) -> RetentionLimits {
+    RetentionLimits { size: policy.limits.journal, age: policy.limits.journal_age }
+}
+
+fn warn_untidy(result: Result<(), Error>) {
+    if let Err(error) = result {
+        tracing::warn!("the journal was not cleaned up: {}", error.message);
+    }
 }
 
 fn write<'a>(draft: &'a FileDraft<'_>) -> Write<'a> {

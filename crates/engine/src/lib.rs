@@ -40,7 +40,6 @@ mod guards;
 mod history;
 mod hook_state;
 mod host_edit;
-mod journal_limits;
 mod judge;
 mod link_target;
 mod links;

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use lru::LruCache;
 
-use super::journal_limits::tidy_journal;
 use lockgate_edit::request::EntityKind;
 use lockgate_error::{Code, Error};
 use lockgate_policy::Policy;
@@ -59,7 +58,7 @@ impl TextCache {
         self.find(place, hints, |_| true)
     }
 
-    /// Returns the text of a file, and stores it in the journal if that is allowed, within the journal's limits.
+    /// Returns the text of a file, and stores it in the journal if that is allowed.
     ///
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, and those of reading.
     pub(super) fn read(
@@ -79,7 +78,6 @@ impl TextCache {
         };
         if rules.journals(place.in_root()) && self.is_to_be_journalled(place, &text) {
             store.journal.keep(place, Arc::clone(&text));
-            tidy_journal(store, place, rules);
         }
         Ok(text)
     }
@@ -221,7 +219,7 @@ mod tests {
     use lockgate_checks::Watch;
     use lockgate_edit::Edit;
     use lockgate_edit::request::{Author, Mode, Request, Target};
-    use lockgate_text::{LineEnd, Version};
+    use lockgate_text::LineEnd;
 
     impl Fixture {
         fn file(&self) -> std::path::PathBuf {
@@ -378,49 +376,6 @@ mod tests {
         // Read again, from a file of which nothing proves that it is unchanged.
         texts.put(&place, &second, None);
         assert!(texts.is_to_be_journalled(&place, &second));
-    }
-
-    #[test]
-    fn texts_of_reads_stay_within_the_limit_of_the_journal() {
-        let fixture = Fixture::new(&[]);
-        let store = &fixture.services.store;
-        let read_all = |numbers: std::ops::Range<u32>, rules: &Policy| {
-            for number in numbers {
-                // Hashes cannot be compressed.
-                let noise: Vec<String> = (0..1000)
-                    .map(|line: u32| {
-                        Version::hash(&[number.to_le_bytes(), line.to_le_bytes()].concat()).hex()
-                    })
-                    .collect();
-                std::fs::write(fixture.file(), noise.join("\n")).unwrap();
-                let text = fixture.services.texts.read(store, &fixture.place(), rules).unwrap();
-                // Waits until it is stored.
-                let version = text.version().hex();
-                assert!(store.journal.text(&fixture.place(), &version).unwrap().is_some(), "{number}");
-            }
-        };
-        let mut rules = Policy::embedded();
-        read_all(0..60, &rules);
-        let limit = 1 << 20;
-        assert!(stored_bytes(&fixture.own()) > limit, "the control");
-        Arc::make_mut(&mut rules).limits.journal = limit;
-        read_all(60..70, &rules);
-        let start = Instant::now();
-        while stored_bytes(&fixture.own()) > limit {
-            assert!(start.elapsed() < Duration::from_secs(20), "{} bytes", stored_bytes(&fixture.own()));
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    /// The number of bytes of the files in a folder and those below it.
-    fn stored_bytes(folder: &Path) -> u64 {
-        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-        let size = |entry: std::fs::DirEntry| match entry.metadata().unwrap() {
-            folder if folder.is_dir() => stored_bytes(&entry.path()),
-            file if entry.file_name().to_string_lossy().starts_with("journal.db") => file.len(),
-            _ => 0,
-        };
-        entries.map(size).sum()
     }
 
     #[tokio::test]
