@@ -1,7 +1,9 @@
 //! Folding of typographic marks: texts that differ only in such marks have the same folded text.
 //!
-//! Folding covers typographic quotes, dashes and ellipses, invisible characters, runs of blanks inside a line, and
-//! the common HTML entities, in one pass. A folded text is only compared, never written.
+//! Folding covers typographic quotes, dashes and ellipses, invisible characters, runs of blanks inside a line, letters
+//! with separate accents, and the common HTML entities, in one pass. A folded text is only compared, never written.
+
+use unicode_normalization::char::compose;
 
 /// A text with its folded form.
 #[derive(Debug, Default)]
@@ -161,8 +163,23 @@ fn first(text: &str) -> Option<(FoldResult, usize)> {
     {
         return Some((folds(plain), length));
     }
-    Some((folds(character), character.len_utf8()))
+    let (letter, length) = composed(character, text);
+    Some((folds(letter), length))
 }
+
+/// Returns the character that the first one of a text is together with the combining marks behind it, and the length of
+/// both.
+fn composed(first: char, text: &str) -> (char, usize) {
+    let mut whole = (first, first.len_utf8());
+    for mark in text.chars().skip(1).take_while(|mark| *mark >= FIRST_MARK) {
+        let Some(letter) = compose(whole.0, mark) else { break };
+        whole = (letter, whole.1 + mark.len_utf8());
+    }
+    whole
+}
+
+/// The first combining mark; a character before it is never joined with the one before.
+const FIRST_MARK: char = '\u{300}';
 
 /// Returns the length of the blanks at the beginning of a text, including invisible characters.
 fn blanks(text: &str) -> usize {
@@ -234,6 +251,8 @@ mod tests {
             ("a  \t b", "a b"),
             ("&lt;a&gt; &amp;&amp; &amp;lt;", "<a> && &lt;"),
             ("a&nbsp;b &unknown;", "a b &unknown;"),
+            ("e\u{301}a\u{323}\u{302} \u{1112}\u{1161}\u{11ab}", "\u{e9}\u{1ead} \u{d55c}"),
+            ("x\u{301} \u{301}", "x\u{301} \u{301}"),
             ("", ""),
         ] {
             assert_eq!(Folded::new(raw).text, folded);

@@ -41,6 +41,7 @@ mod literal;
 mod located;
 mod matcher;
 mod nearest;
+mod other_place;
 mod proposal;
 mod quotes;
 mod rebase;

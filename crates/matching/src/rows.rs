@@ -119,6 +119,11 @@ impl<'a> FoldedLines<'a> {
         self.entries.partition_point(|entry| (entry.line as usize) < number)
     }
 
+    /// Returns the key of the line with this index; 0 beyond the last one.
+    pub(super) fn key(&self, index: usize) -> u32 {
+        self.entries.get(index).map_or(0, |entry| entry.key)
+    }
+
     /// Counts the lines of a sequence of keys that are equal to those from an index on, each in its position.
     pub(super) fn equal_lines(&self, keys: &[u32], at: usize) -> usize {
         let entries = self.entries.get(at..).unwrap_or_default();
@@ -159,7 +164,7 @@ fn borders(keys: &[u32]) -> Vec<usize> {
 }
 
 /// Returns a number that equal lines share, ignoring indentation, marks and quotes. Different lines rarely share one.
-fn key(line: &str) -> u32 {
+pub(super) fn key(line: &str) -> u32 {
     let line = line.trim();
     if is_plain(line) { hash(line) } else { hash(Folded::new(line).text.trim()) }
 }

@@ -4,6 +4,8 @@
 //! Either the file has exactly one extra line, strictly inside the block, or one line differs. That line is not the
 //! first, and differs by a typing error or in a comment. Any other difference could equally mean that the block was
 //! deleted and this one is a similar block.
+//!
+//! If all quoted lines are in another place as well, in order, the search is ambiguous, however near the block is.
 
 use std::ops::RangeInclusive;
 
@@ -18,7 +20,7 @@ use super::nearest::{self, Hit, Nearest, NearestQuery};
 use super::rebase::{Block, MatchSite, is_word_char, rebase, tokens};
 use super::rows::FoldedLines;
 use super::search_text::OnRepeat;
-use super::{char_edit, exact, proposal};
+use super::{char_edit, comment, exact, other_place, proposal};
 use lockgate_error::Score;
 use lockgate_text::Outline;
 
@@ -116,11 +118,16 @@ pub(super) fn find(
 ) -> Option<Located> {
     let located = by_letter(matcher, threshold)
         .or_else(|| by_line(matcher, nearest_blocks, (threshold, typos), outline))?;
-    Some(match located {
-        Located::One(found) if repeats(matcher, &found) => {
-            Located::AlreadyApplied { line: found.match_info.line }
-        }
-        located => located,
+    let Located::One(found) = located else { return Some(located) };
+    if let Some(other) = other_place::find(matcher, &found.lines, outline)? {
+        let mut lines = vec![found.match_info.line, other];
+        lines.sort_unstable();
+        return Some(Located::Ambiguous { level: MatchLevel::Similar, lines, is_complete: false });
+    }
+    Some(if repeats(matcher, &found) {
+        Located::AlreadyApplied { line: found.match_info.line }
+    } else {
+        Located::One(found)
     })
 }
 
@@ -221,6 +228,9 @@ fn leaves_block(folded: &FoldedLines<'_>, index: usize) -> bool {
 fn is_typo(matcher: &Matcher<'_>, quoted: &str, line: usize, outline: &dyn Fn() -> Option<Outline>) -> bool {
     let (text, start) = (matcher.range.text.text(line), matcher.range.text.span(line).start);
     let (quoted, actual) = (quoted.trim(), text.trim());
+    if has_same_code(matcher, quoted, line, outline) {
+        return true;
+    }
     let [one, other] = [quoted, actual].map(|line| line.chars().count());
     if one.saturating_mul(other) > MAX_CELLS {
         return false;
@@ -240,6 +250,31 @@ fn is_typo(matcher: &Matcher<'_>, quoted: &str, line: usize, outline: &dyn Fn() 
     // A line that ends the comment is another line, even if it differs in one character.
     !delimiters.iter().any(|sign| words.contains(sign) || quoted.contains(sign) != actual.contains(sign))
         && outline().is_some_and(|outline| outline.in_comment(span))
+}
+
+/// Returns true if only one of a quoted line and the file's ends with a comment, and that is their only difference.
+fn has_same_code(
+    matcher: &Matcher<'_>,
+    quoted: &str,
+    line: usize,
+    outline: &dyn Fn() -> Option<Outline>,
+) -> bool {
+    let (text, span) = (matcher.range.text.text(line), matcher.range.text.span(line));
+    let same = |code: Option<&str>, other: &str| code.is_some_and(|code| fold(code) == fold(other));
+    if fold(text.trim()).starts_with(&*fold(quoted)) {
+        let outline = outline();
+        return same(outline.and_then(|outline| comment::before_comment(text, span.start, &outline)), quoted);
+    }
+    // Whether a sign begins a comment depends on the text around it.
+    let is_longer = fold(quoted).starts_with(&*fold(text.trim()));
+    let Some(source) = matcher.range.source.filter(|_| is_longer) else { return false };
+    let around = (matcher.range.view.get(..span.start), matcher.range.view.get(span.end..));
+    let (Some(before), Some(after)) = around else { return false };
+    let with_comment = format!("{}{quoted}", indent_of(text));
+    let outline =
+        source.syntax.outline(source.language, source.path, &format!("{before}{with_comment}\n{after}"));
+    let code = outline.and_then(|outline| comment::before_comment(&with_comment, span.start, &outline));
+    same(code, text.trim())
 }
 
 /// Returns true if the quoted line has a word that the file's line lacks and that the edit moves elsewhere: the

@@ -543,3 +543,181 @@ fn places_that_overlap_are_several() {
     let located = refused("aaa\n", "aa", "b");
     assert!(matches!(&located, Located::Ambiguous { lines, .. } if lines.len() == 2), "{located:?}");
 }
+
+/// Two methods: the first has a long line more than the quote, the second a short one.
+const TWO_METHODS: &str = "class Order:
+    def save(self):
+        data = self.collect(first, second)
+        self.audit.record_event(\"order.saved\", user=self.current_user, payload=data, when=now())
+        self.write(data, self.path)
+        return data
+
+
+class Cart:
+    def save(self):
+        data = self.collect(first, second)
+        flush()
+        self.write(data, self.path)
+        return data
+";
+
+const METHOD: &str = "    def save(self):
+        data = self.collect(first, second)
+        self.write(data, self.path)
+        return data
+";
+
+#[test]
+fn all_quoted_lines_in_another_place_are_a_second_match() {
+    let edit = |file: &str, quote: &str| {
+        located(file, quote, &quote.replace("return data", "return bool(data)"), PEN).0
+    };
+    let audit = "when=now())\n";
+    for file in [
+        TWO_METHODS.to_owned(),
+        TWO_METHODS.replace(audit, "when=now())\n        self.audit.flush()\n"),
+        TWO_METHODS.replace(audit, "when=now())\n        a = 1\n\n        b = 2\n        c = 3\n"),
+        TWO_METHODS.replacen("self.path)", "self.path)  # to the disk", 1),
+        TWO_METHODS.replacen("second)", "second)# of both", 1),
+    ] {
+        let found = edit(&file, METHOD);
+        let Located::Ambiguous { lines, .. } = &found else { panic!("{found:?}\nin {file}") };
+        let twin = file.lines().position(|line| line == "class Cart:").unwrap() + 2;
+        assert_eq!(lines, &[2, twin], "{file}");
+    }
+    let flushed = "        flush()\n        self.write(data, self.path)";
+    let quoted = METHOD.replace("self.path)", "self.path)  # to the disk");
+    let file = TWO_METHODS.replace(flushed, "        self.write(data, self.path)  # to a disk");
+    let found = edit(&file, &quoted);
+    assert!(matches!(found, Located::Ambiguous { .. }), "a comment in other words: {found:?}");
+}
+
+#[test]
+fn a_block_without_one_of_the_quoted_lines_is_no_second_match() {
+    let replace = METHOD.replace("return data", "return 1");
+    let (_, cart) = TWO_METHODS.split_once("\n\n\n").unwrap();
+    for (line, other) in
+        [("return data", "return None"), ("def save", "def load"), ("first, second", "first")]
+    {
+        let order = TWO_METHODS.replacen(line, other, 1);
+        let file = order.replace(cart, "") + cart;
+        assert_eq!(
+            made(&file, METHOD, &replace).1,
+            order.replace(cart, "") + &cart.replace("return data", "return 1")
+        );
+    }
+}
+
+#[test]
+fn all_quoted_lines_in_another_place_are_a_second_match_for_any_line_that_differs() {
+    let any = MatchTolerance::Similar { threshold: MatchTolerance::THRESHOLD, typos: TypoPolicy::Any };
+    let flushed = "        flush()\n        self.write(data, self.path)";
+    let file = TWO_METHODS.replace(flushed, "        self.write(data, self.pat)");
+    let replace = METHOD.replace("return data", "return bool(data)");
+    let found = located(&file, METHOD, &replace, any).0;
+    assert!(matches!(found, Located::Ambiguous { .. }), "{found:?}");
+    let (_, cart) = file.split_once("\n\n\n").unwrap();
+    assert!(matches!(located(cart, METHOD, &replace, any).0, Located::One(_)));
+}
+
+const REPORT: &str = "def report(rows):
+    total = 0
+    for row in rows:
+        total += row.value
+    log(total)
+    return total
+";
+
+#[test]
+fn a_comment_at_the_end_of_a_line_may_be_missing() {
+    let commented = REPORT.replace("total = 0", "total = 0  # sum");
+    for (file, quote) in [(commented.as_str(), REPORT), (REPORT, commented.as_str())] {
+        let (level, text) = made(file, quote, &quote.replace("return total", "return round(total)"));
+        assert_eq!((level, text), (MatchLevel::Similar, file.replace("return total", "return round(total)")));
+        let line = quote.lines().nth(1).unwrap();
+        for changed in [line.replace("= 0", "= 1"), line.replace("  # sum", "  # count"), String::new()] {
+            if changed != line {
+                let conflict = refused(file, quote, &quote.replace(line, &changed));
+                assert!(matches!(conflict, Located::Conflict(_)), "{changed}: {conflict:?}");
+            }
+        }
+    }
+    let rust = "fn report(rows: &[Row]) -> u32 {\n    let total = 0; // sum\n    for row in rows {\n        add(row);\n    }\n    total\n}\n";
+    let bare = rust.replace(" // sum", "");
+    for (file, quote) in [(rust, bare.as_str()), (bare.as_str(), rust)] {
+        let found = located_in("rust", file, quote, &quote.replace("add(row)", "push(row)"), PEN).0;
+        assert!(matches!(found, Located::One(_)), "{found:?}");
+    }
+}
+
+#[test]
+fn what_only_looks_like_a_comment_may_not_be_missing() {
+    let lines = |line: &str| REPORT.replace("    total = 0", line);
+    for (one, other) in [
+        // An operator, a part of a string, and other code.
+        ("    total = 8 // 2", "    total = 8"),
+        ("    total = 'a  # a'", "    total = 'a"),
+        ("    total = 0, # a", "    total = 0"),
+        ("    total = 1  # a", "    total = 0"),
+        // Two lines.
+        ("    total = 0\n    count = 0  # a", "    total = 0  # a\n    count = 0"),
+    ] {
+        for (file, quote) in [(lines(one), lines(other)), (lines(other), lines(one))] {
+            let found = refused(&file, &quote, &quote.replace("return total", "return 1"));
+            assert!(is_nowhere(&found), "{file}: {found:?}");
+        }
+    }
+    let yaml =
+        "deploy:\n  script: |\n    first_step all\n    second_step all\n    third_step all\n  name: deploy\n";
+    let quote = yaml.replace("second_step all", "second_step all  # a");
+    for (file, quote) in [(yaml, quote.as_str()), (quote.as_str(), yaml)] {
+        let found = located_in("yaml", file, quote, &quote.replace("name: deploy", "name: b"), PEN).0;
+        assert!(is_nowhere(&found), "{file}: {found:?}");
+    }
+    // In a string, the sign begins no comment.
+    let file = REPORT.replace("    total = 0\n", "    text = \"\"\"\n    total = 0\n    \"\"\"\n");
+    let quote = file.replace("total = 0", "total = 0  # a");
+    for (file, quote) in [(&file, &quote), (&quote, &file)] {
+        let found = refused(file, quote, &quote.replace("return total", "return 1"));
+        assert!(is_nowhere(&found), "{file}: {found:?}");
+    }
+}
+
+#[test]
+fn an_accent_may_be_separate() {
+    for (composed, separate) in [("caf\u{e9}", "cafe\u{301}"), ("\u{d55c}", "\u{1112}\u{1161}\u{11ab}")] {
+        for (actual, quoted) in [(composed, separate), (separate, composed)] {
+            let file = format!("name = \"{actual}\"\nsize = 1\n");
+            let search = format!("name = \"{quoted}\"\nsize = 1\n");
+            let replace = search.replace("size = 1", "size = 2");
+            assert_eq!(made(&file, &search, &replace), (MatchLevel::Marks, file.replace("= 1", "= 2")));
+            let replace = search.replace("name =", "label =");
+            assert_eq!(made(&file, &search, &replace).1, file.replace("name =", "label ="), "{actual:?}");
+        }
+    }
+    for other in ["cafe", "caf\u{e8}", "cafe\u{300}"] {
+        let file = format!("name = \"{other}\"\nsize = 1\n");
+        let found = refused(&file, "name = \"caf\u{e9}\"\nsize = 1\n", "size = 1\n");
+        assert!(is_nowhere(&found), "{other:?}");
+    }
+}
+
+#[test]
+fn a_list_of_markdown_may_have_another_bullet() {
+    let list = "# Notes\n\n* Wash the car\n* Buy milk\n\nText - with * signs\n";
+    let edit = |language: &str, file: &str| {
+        let search = "- Wash the car\n- Buy milk\n";
+        located_in(language, file, search, &search.replace("milk", "bread"), MatchTolerance::Wrapping).0
+    };
+    assert!(matches!(edit("markdown", list), Located::One(_)));
+    assert!(is_nowhere(&edit("yaml", list)));
+    assert!(is_nowhere(&edit("markdown", &list.replace("* Buy", "+ Buy"))), "two lists");
+    for twin in ["* Wash the car\n* Buy milk\n", "+ Wash the car\n+ Buy milk\n"] {
+        let found = edit("markdown", &format!("{list}\n{twin}"));
+        assert!(matches!(found, Located::Ambiguous { .. }), "{found:?}");
+    }
+    let Located::One(found) = edit("markdown", &format!("{list}\n- Wash the car\n- Buy milk\n")) else {
+        panic!()
+    };
+    assert_eq!((found.match_info.level, found.match_info.line), (MatchLevel::Exact, 8));
+}

@@ -31,7 +31,8 @@ pub(super) fn find(matcher: &mut Matcher<'_>) -> Option<Located> {
     let (search_text, range) = (matcher.search_text, matcher.range);
     let Source { language, path, syntax } = range.source?;
     let rules = rules::of_language(language)?;
-    let tokens = |text| Tokens::new(text, rules).filter(|tokens| !tokens.has_directive(rules));
+    let is_plain = |tokens: &Tokens<'_>| !tokens.has_directive(rules) && !tokens.has_odd_blank();
+    let tokens = |text| Tokens::new(text, rules).filter(is_plain);
     let quote = tokens(search_text.search).filter(Tokens::is_long_enough)?;
     let replacement = tokens(search_text.replace)?;
     let is_new = search_text.on_repeat == OnRepeat::Reject && replacement.is_long_enough();

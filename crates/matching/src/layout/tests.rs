@@ -487,3 +487,24 @@ fn added_lines_and_a_new_indentation_follow_the_file_beside_wrapped_calls() {
         Err("conflict 3".to_owned())
     );
 }
+
+#[test]
+fn a_blank_that_may_end_a_line_is_refused() {
+    let file = "fn f() {\n    let a = first(\n        x,\n    );\n    return a;\n}\n";
+    let quote = "    let a = first(x);\n    return a;\n";
+    let replace = "    let a = first(x);\n    log(a);\n    return a;\n";
+    let expected = file.replace("    return", "    log(a);\n    return");
+    assert_eq!(edited("rust", file, quote, replace), Ok(expected));
+    for odd in ["\r", "\u{2028}", "\u{85}", "\u{b}", "\u{a0}"] {
+        let odd = |text: &str| text.replace('\n', odd);
+        let both = (odd(quote), odd(replace));
+        for (quote, replace) in [both, (quote.to_owned(), odd(replace)), (odd(quote), replace.to_owned())] {
+            let result = edited("rust", file, &quote, &replace);
+            assert_eq!(result, Err("not found".into()), "{quote:?} {replace:?}");
+        }
+    }
+    // In a string it is text.
+    let text = file.replace("        x,", "        \"a\u{a0}b\",");
+    let in_text = |edit: &str| edit.replace("(x)", "(\"a\u{a0}b\")");
+    assert!(edited("rust", &text, &in_text(quote), &in_text(replace)).is_ok());
+}

@@ -65,6 +65,19 @@ impl<'t> Tokens<'t> {
         rules.has_directives && (0..self.len()).any(|index| self.text(index) == "#")
     }
 
+    /// Returns true if a blank outside of strings is neither a space, a tab nor a line end. It may end a line, or a
+    /// comment, in one language and not in another.
+    pub(super) fn has_odd_blank(&self) -> bool {
+        let strings = self.tokens.iter().filter(|token| token.kind == TokenKind::Text);
+        let ends = std::iter::once(self.text.len()..self.text.len());
+        let mut from = 0;
+        strings.map(|token| token.span.clone()).chain(ends).any(|string| {
+            let outside = self.text.get(from..string.start).unwrap_or_default();
+            from = string.end;
+            outside.contains(|blank: char| blank.is_whitespace() && ![' ', '\t', '\n'].contains(&blank))
+        })
+    }
+
     /// Returns true if a text has all words, so that parsing it may be worth the time.
     pub(super) fn occurs_in(&self, view: &str) -> bool {
         let words = self.tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Alphanumeric);
