@@ -104,7 +104,7 @@ fn publishing(fixture: &Fixture) {
             .map(|text| Arc::new(Buffer::read(text, Hints::default()).unwrap()))
             .collect();
         let keeps = median(20, |number| {
-            fixture.journal.keep(&read, Arc::clone(buffers.get(number % 20).unwrap()));
+            fixture.journal.keep(&read, Arc::clone(buffers.get(number % 20).unwrap()), BOUNDS);
         });
         println!("{name:>6}: a read is stamped in {stamps:9.1?}, handed over in {keeps:9.1?}");
     }

@@ -7,7 +7,7 @@ use lockgate_error::Error;
 use lockgate_policy::Publishing;
 use lockgate_store::{
     Content, EditFilter, EditMeta, EntryKind, FileLocation, FileWrite, Files, Journal, JournalRecord, Locks,
-    PublishedBatch, StateFolder,
+    PublishedBatch, RetentionLimits, StateFolder,
 };
 use lockgate_text::{Buffer, Hints, Version};
 use std::fs;
@@ -140,7 +140,8 @@ fn edit_for_ever() {
         let text = |shift| TEXTS[(round + shift) % TEXTS.len()];
         let _ = fixture.edit(&[("a.txt", text(0)), ("b.txt", text(1))]).unwrap();
         let read = Arc::new(Buffer::read(b"read".to_vec(), Hints::default()).unwrap());
-        fixture.journal.keep(&fixture.files.admit("a.txt").unwrap(), read);
+        let bounds = RetentionLimits { size: 1 << 20, age: Duration::from_secs(3600) };
+        fixture.journal.keep(&fixture.files.admit("a.txt").unwrap(), read, bounds);
     }
 }
 

@@ -77,6 +77,57 @@ fn replace_without_lock(file: &Path, edit: usize) {
     fs::rename(staged, file).unwrap();
 }
 
+/// Calls that are sent in one write may start in any order. Before their arrival was recorded, one of four rounds failed.
+#[test]
+fn line_numbers_of_calls_that_arrive_together_count_the_same_text() {
+    let refused = send_line_edits_together("quality_gates: {}\n");
+    assert_eq!(refused, 0);
+}
+
+/// The journal has no text to compare with, but most calls have one, because they wait for the others.
+#[test]
+fn without_a_journal_most_calls_that_arrive_together_are_written_and_all_of_them_right() {
+    let refused = send_line_edits_together("quality_gates: {}\nnever_journal: ['*.txt']\n");
+    assert!(refused < ROUNDS * CALLS / 4, "{refused}");
+}
+
+const ROUNDS: usize = 30;
+const CALLS: usize = 12;
+
+/// Sends rounds of line edits of one file, each in one write, and checks the lines that are changed. Returns the number of
+/// calls that were refused with `EDIT_CONFLICT`.
+fn send_line_edits_together(policy: &str) -> usize {
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("quality.yaml"), policy).unwrap();
+    let mut server = Server::start(root.path(), &[]);
+    let mut refused = 0;
+    for round in 0..ROUNDS {
+        let path = format!("{round}.txt");
+        let old: Vec<String> = (1..=5 * CALLS).map(|line| format!("line {line}\n")).collect();
+        fs::write(root.path().join(&path), old.concat()).unwrap();
+        let new = |line: usize| format!("new {line}\nand more\n");
+        let call = |at: usize| {
+            let line = 5 * at;
+            let edit = json!({"start_line": line, "end_line": line, "new_content": new(line)});
+            json!({"path": path, "line_edits": [edit], "show_diff": false})
+        };
+        let calls: Vec<Value> = (1..=CALLS).map(call).collect();
+        let mut expected = old;
+        for (at, id) in (1..).zip(server.post_calls("safe_edit_file", &calls)) {
+            let answer = server.wait_answer(id).unwrap();
+            if answer.structured["success"] == json!(true) {
+                expected[5 * at - 1] = new(5 * at);
+            } else {
+                assert_eq!(answer.code(), "EDIT_CONFLICT", "{}", answer.structured);
+                refused += 1;
+            }
+        }
+        let text = fs::read_to_string(root.path().join(&path)).unwrap();
+        assert_eq!(text, expected.concat(), "round {round}");
+    }
+    refused
+}
+
 /// What the second call comes before: the first one leaves it as it is.
 const HEAD: &str = "# head\n";
 

@@ -174,7 +174,7 @@ impl Server {
     pub fn send(&mut self, line: &[u8]) {
         let Some(input) = &mut self.input else { return };
         // Whoever waits for the answer is told that the server has ended.
-        input.write_all(line).and_then(|()| input.write_all(b"\n")).and_then(|()| input.flush()).ok();
+        input.write_all(&[line, b"\n"].concat()).and_then(|()| input.flush()).ok();
     }
 
     /// Sends a request and gives its number, without waiting for the answer.
@@ -188,6 +188,20 @@ impl Server {
     /// Sends a call of a tool and gives its number.
     pub fn post_call(&mut self, tool: &str, arguments: &Value) -> u64 {
         self.post("tools/call", json!({"name": tool, "arguments": arguments}))
+    }
+
+    /// Sends calls of a tool in one write and gives their numbers.
+    pub fn post_calls(&mut self, tool: &str, calls: &[Value]) -> Vec<u64> {
+        let first = self.next + 1;
+        self.next += calls.len() as u64;
+        let ids: Vec<u64> = (first..=self.next).collect();
+        let message = |(id, arguments): (&u64, &Value)| {
+            let params = json!({"name": tool, "arguments": arguments});
+            json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+        };
+        let lines: Vec<String> = ids.iter().zip(calls).map(message).collect();
+        self.send(lines.join("\n").as_bytes());
+        ids
     }
 
     /// Waits for the answer of a number; `Err` says why there is none.

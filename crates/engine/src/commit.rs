@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::batch::{Batch, RestoredMetadata};
 use super::decide::Decision;
+use super::journal_limits::journal_limits;
 use super::plan::FileDraft;
 use super::report::Report;
 use super::resolve::ResolvedTarget;
@@ -12,8 +13,8 @@ use super::services::Services;
 use lockgate_checks::{Outcome, Verdict};
 use lockgate_edit::Edit;
 use lockgate_error::{Code, Disk, Error};
-use lockgate_policy::{HardLinks, Policy, Publishing};
-use lockgate_store::{Content, JournalRecord, PublishedBatch, RetentionLimits, Write, WriteOutcome};
+use lockgate_policy::{HardLinks, Publishing};
+use lockgate_store::{Content, JournalRecord, PublishedBatch, Write, WriteOutcome};
 use lockgate_text::Buffer;
 
 /// The most characters of the gates' summary in the journal.
@@ -52,7 +53,7 @@ pub(super) fn commit(
     let meta = batch.edit_meta(gate_summary(drafts.iter().map(|draft| &draft.verdict)));
     match first.place.publish(&services.store, &writes, how.unwrap_or_default(), &meta) {
         Ok(WriteOutcome::All(published)) => {
-            keep_texts(services, drafts);
+            remember(services, drafts, &published);
             Ok(Committed::Written(published))
         }
         Ok(WriteOutcome::Overtaken) => Ok(Committed::Overtaken(None)),
@@ -73,9 +74,14 @@ fn check_mount(FileDraft { request, target, current, .. }: &FileDraft<'_>) -> Re
     }
 }
 
-/// Keeps the texts that were written to files, for the next call.
-fn keep_texts(services: &Services, drafts: &[FileDraft<'_>]) {
-    for FileDraft { request, target, drafted, .. } in drafts.iter().filter(|draft| draft.drafted.is_changed) {
+/// Keeps the texts that were written to files, for the next call, and the versions that were replaced, for calls that have
+/// arrived already.
+fn remember(services: &Services, drafts: &[FileDraft<'_>], published: &PublishedBatch) {
+    let written = drafts.iter().filter(|draft| draft.drafted.is_changed);
+    for (FileDraft { request, target, current, drafted, .. }, file) in written.zip(&published.files) {
+        if current.snapshot.is_some() {
+            services.recent_edits.add(target.place.key(), file.time, current.buffer.version());
+        }
         match (target.place.file(), &request.edit) {
             (Some(file), Edit::Remove) => services.texts.forget(file),
             (Some(file), _) => services.texts.keep_written(file, &drafted.buffer),
@@ -92,7 +98,7 @@ pub(super) fn tidy_rows(services: &Arc<Services>, reports: &[Report]) {
     let services = Arc::clone(services);
     tokio::task::spawn_blocking(move || {
         let policy = services.policy_at_top();
-        warn_untidy(policy.and_then(|policy| services.store.rows.tidy(limits(&policy))));
+        warn_untidy(policy.and_then(|policy| services.store.rows.tidy(journal_limits(&policy))));
     });
 }
 
@@ -100,16 +106,12 @@ pub(super) fn tidy_rows(services: &Arc<Services>, reports: &[Report]) {
 pub(super) fn tidy_journal(services: &Services, targets: &[ResolvedTarget], reports: &[Report]) {
     let file = targets.iter().find_map(|target| target.place.file().zip(Some(&target.rules)));
     if let Some((file, rules)) = file.filter(|_| has_written(reports)) {
-        warn_untidy(services.store.journal.tidy(file, limits(rules)));
+        warn_untidy(services.store.journal.tidy(file, journal_limits(rules)));
     }
 }
 
 fn has_written(reports: &[Report]) -> bool {
     reports.iter().any(|report| report.edit_id.is_some())
-}
-
-fn limits(policy: &Policy) -> RetentionLimits {
-    RetentionLimits { size: policy.limits.journal, age: policy.limits.journal_age }
 }
 
 fn warn_untidy(result: Result<(), Error>) {

@@ -33,13 +33,13 @@ mod commit;
 mod confirm;
 mod decide;
 mod difference;
-mod edit;
 mod entity;
 mod gate_cwd;
 mod guards;
 mod history;
 mod hook_state;
 mod host_edit;
+mod journal_limits;
 mod judge;
 mod link_target;
 mod links;
@@ -54,6 +54,7 @@ mod policy_cache;
 mod prewarm;
 mod read;
 mod rebase;
+mod recent_edits;
 mod repeated;
 mod report;
 mod resolve;
@@ -81,7 +82,7 @@ pub use host_edit::{BytesBefore, HostChange, HostFile};
 pub use lockgate_store::{
     Added, Cache, Cached, EditId, EditMeta, EntityDatabase, Entry, EntryKind, FileChange, GuardLevel,
     Migrated, POLICY_NAMES, ProjectRoot, StateSocket, Tenant, ToolCallRecords, is_equal_peer, is_own_path,
-    link_target, without_dots,
+    link_target, relative, without_dots,
 };
 pub use opening::Opening;
 // All of it, so that a new request is a matter of that module alone.

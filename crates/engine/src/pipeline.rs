@@ -24,7 +24,28 @@ use super::services::Services;
 use super::{confirm, guards, judge, mismatch, rebase, repeated};
 use lockgate_checks::Watch;
 use lockgate_edit::request::Request;
-use lockgate_error::Error;
+use lockgate_error::{Code, Error};
+use lockgate_store::EntryKind;
+
+impl Services {
+    /// Makes one edit and returns its report.
+    pub(super) async fn edit(self: &Arc<Self>, request: Request, watch: Watch) -> Result<Report, Error> {
+        let reports = run(self, Batch::single(request), Arc::new(watch)).await?;
+        reports.into_iter().next().ok_or_else(|| Error::new(Code::Internal, "the edit has no report"))
+    }
+
+    /// Makes several edits of different files and returns their reports, in the order of the requests.
+    pub(super) async fn edit_all(
+        self: &Arc<Self>,
+        requests: Vec<Request>,
+        watch: Watch,
+    ) -> Result<Vec<Report>, Error> {
+        if requests.is_empty() {
+            return Err(Error::new(Code::InvalidInput, "`edits` is an empty list").named_field("edits"));
+        }
+        run(self, Batch::new(requests, EntryKind::Edit), Arc::new(watch)).await
+    }
+}
 
 /// Carries out all requests of a call, or none.
 ///
@@ -70,6 +91,7 @@ fn attempt(
         let reports = repeated::reports(services, &entry, &targets, texts)?;
         return Ok(Outcome::Done(reports));
     }
+    rebase::set_initial_texts(services, batch, &mut targets, &texts, attempt.initial_times(watch))?;
     let mut drafts = drafts(services, batch, &targets, texts)?;
     guards::check_git_folders(services, batch, &drafts)?;
     guards::check_same_files(batch, &drafts)?;

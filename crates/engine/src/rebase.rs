@@ -4,6 +4,7 @@
 //! rejected together with the changes.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::batch::Batch;
 use super::difference::{difference, line_map};
@@ -11,7 +12,7 @@ use super::load::CurrentText;
 use super::resolve::ResolvedTarget;
 use super::services::Services;
 use lockgate_edit::PlannedEdit;
-use lockgate_edit::request::{Expect, Request};
+use lockgate_edit::request::{Expect, Mode, Request};
 use lockgate_error::{Code, Error, EvidenceLine, NextCall, Since};
 use lockgate_store::{EditId, Entry, EntryKind};
 use lockgate_text::{Buffer, RebaseConflict, Rebased, Region, Version};
@@ -20,6 +21,60 @@ use lockgate_text::{Buffer, RebaseConflict, Rebased, Region, Version};
 const RECENT_ENTRIES: usize = 50;
 /// The most lines of the current text that an error lists.
 const MAX_PLACES: usize = 20;
+
+/// Sets the initial texts of those requests that count lines and name no version, where this process has edited the target
+/// since the call arrived. A text that the attempt recorded is the right one if it was read before such an edit. The locks
+/// must be held.
+///
+/// Errors: `EDIT_CONFLICT` if such a text is not known, unless the edit is to be written in any case.
+pub(super) fn set_initial_texts(
+    services: &Services,
+    batch: &Batch,
+    targets: &mut [ResolvedTarget],
+    texts: &[CurrentText],
+    times: InitialTimes,
+) -> Result<(), Error> {
+    for (at, ((request, target), current)) in batch.requests.iter().zip(targets).zip(texts).enumerate() {
+        if request.expect != Expect::Anything || !request.edit.counts_lines() {
+            continue;
+        }
+        let key = target.place.key();
+        let replaced = services.recent_edits.version_at(times.arrival, times.recorded, &key);
+        let Some(version) = replaced else { continue };
+        let known = target.initial_text.take().filter(|text| text.version() == version);
+        if version == current.buffer.version() {
+            continue;
+        }
+        let text = match known {
+            Some(text) => Some(text),
+            None => earlier_text(services, target, current, &version.hex())?,
+        };
+        if text.is_none() && request.mode != Mode::Interactive {
+            return Err(batch.with_edit_index(not_stored(target, current), at));
+        }
+        target.initial_text = text;
+    }
+    Ok(())
+}
+
+/// The times that tell which text a call without a version refers to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InitialTimes {
+    /// The time at which the call arrived.
+    pub(super) arrival: Instant,
+    /// The time at which its initial texts were recorded, or else now.
+    pub(super) recorded: Instant,
+}
+
+fn not_stored(target: &ResolvedTarget, current: &CurrentText) -> Error {
+    let noun = target.place.noun();
+    let message =
+        format!("the {noun} was changed after this call arrived, and its text at that time is not stored");
+    let next = NextCall::read_around(1, 1, current.buffer.lines().count());
+    Error::new(Code::EditConflict, message)
+        .hint("read it again, and send the edit with its `version`")
+        .with_next_if(next)
+}
 
 /// Returns the text that a request refers to, if it is not the current one.
 ///
@@ -37,10 +92,7 @@ pub(super) fn find_base(
             let initial = target.initial_text.as_ref().filter(|initial| initial.version().matches(version));
             let known = match initial {
                 Some(initial) => Some(Arc::clone(initial)),
-                None => {
-                    let bytes = target.place.or_default(target.place.text(&services.store, version))?;
-                    bytes.and_then(|bytes| current.buffer.read_other(bytes).ok()).map(Arc::new)
-                }
+                None => earlier_text(services, target, current, version)?,
             };
             Some(known.ok_or_else(|| unknown_version(version, target, current))?)
         }
@@ -68,6 +120,19 @@ pub(super) fn find_base(
         },
         None => Ok(None),
     }
+}
+
+/// Returns the stored text of a version of the target.
+///
+/// Errors: those of the history of a row.
+pub(super) fn earlier_text(
+    services: &Services,
+    target: &ResolvedTarget,
+    current: &CurrentText,
+    version: &str,
+) -> Result<Option<Arc<Buffer>>, Error> {
+    let bytes = target.place.or_default(target.place.text(&services.store, version))?;
+    Ok(bytes.and_then(|bytes| current.buffer.read_other(bytes).ok()).map(Arc::new))
 }
 
 /// Returns the recent edit of the file that this same request made, if any.

@@ -2,10 +2,12 @@
 //! content first.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::batch::Batch;
 use super::lock::{self, HeldLocks};
 use super::plan::FileDraft;
+use super::rebase::InitialTimes;
 use super::report::Report;
 use super::resolve::ResolvedTarget;
 use super::services::Services;
@@ -29,6 +31,8 @@ pub(super) struct Attempt {
     /// The texts that the requests refer to, if they are not the current ones: those at the time of a call that had to
     /// wait, for requests that use line numbers, and those that were judged while another program wrote.
     pub(super) initial_texts: Vec<Option<Arc<Buffer>>>,
+    /// The time at which these texts were recorded.
+    recorded: Option<Instant>,
     /// Set after a recovery that had all locks it needs: the call goes on, even if an edit could not be recovered.
     has_recovered: bool,
     /// Set when another process has already overtaken this call once.
@@ -41,6 +45,25 @@ impl Attempt {
     fn may_follow(&self, batch: &Batch) -> bool {
         let is_new = |request: &Request| matches!(request.expect, Expect::Absent);
         batch.kind != EntryKind::Edit || !self.initial_texts.is_empty() || batch.requests.iter().all(is_new)
+    }
+
+    /// Records the current texts for those requests that use line numbers, unless an attempt before has done so.
+    fn record_initial_texts(&mut self, services: &Services, batch: &Batch, targets: &[ResolvedTarget]) {
+        let text = |(request, target): (&Request, &ResolvedTarget)| {
+            let uses_lines = request.edit.counts_lines();
+            let current = uses_lines.then(|| load::read(services, &target.place, &target.rules).ok())??;
+            current.snapshot.is_some().then_some(current.buffer)
+        };
+        if self.initial_texts.is_empty() {
+            self.initial_texts = batch.requests.iter().zip(targets).map(text).collect();
+            self.recorded = Some(Instant::now());
+        }
+    }
+
+    /// Returns the times that tell which of the initial texts are those at the arrival of the call.
+    pub(super) fn initial_times(&self, watch: &Watch) -> InitialTimes {
+        let recorded = self.recorded.unwrap_or_else(Instant::now);
+        InitialTimes { arrival: watch.arrival(), recorded }
     }
 }
 
@@ -126,19 +149,8 @@ pub(super) fn busy(
     keys: Vec<LockKey>,
     attempt: &mut Attempt,
 ) -> Outcome {
-    record_initial_texts(services, batch, targets, attempt);
+    attempt.record_initial_texts(services, batch, targets);
     wait_for(targets, keys)
-}
-
-fn record_initial_texts(
-    services: &Services,
-    batch: &Batch,
-    targets: &[ResolvedTarget],
-    attempt: &mut Attempt,
-) {
-    if attempt.initial_texts.is_empty() {
-        attempt.initial_texts = initial_texts(services, batch, targets);
-    }
 }
 
 fn wait_for(targets: &[ResolvedTarget], keys: Vec<LockKey>) -> Outcome {
@@ -148,16 +160,6 @@ fn wait_for(targets: &[ResolvedTarget], keys: Vec<LockKey>) -> Outcome {
         process: limits().map(|limits| limits.lock_wait).max().unwrap_or_default(),
     };
     Outcome::Busy { keys, waits }
-}
-
-/// Returns the current texts for those requests that use line numbers.
-fn initial_texts(services: &Services, batch: &Batch, targets: &[ResolvedTarget]) -> Vec<Option<Arc<Buffer>>> {
-    let text = |(request, target): (&Request, &ResolvedTarget)| {
-        let uses_lines = request.edit.counts_lines();
-        let current = uses_lines.then(|| load::read(services, &target.place, &target.rules).ok())??;
-        current.snapshot.is_some().then_some(current.buffer)
-    };
-    batch.requests.iter().zip(targets).map(text).collect()
 }
 
 /// Returns the texts of the drafts, onto whose successors the edits can be rebased. Empty if an edit makes a new text, or
@@ -203,7 +205,7 @@ pub(super) fn recover(
     locks: HeldLocks,
     attempt: &mut Attempt,
 ) -> Outcome {
-    record_initial_texts(services, batch, targets, attempt);
+    attempt.record_initial_texts(services, batch, targets);
     let Recovery { awaited, .. } = services.recover_edits(locks.keys());
     if awaited.is_empty() {
         attempt.has_recovered = true;

@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 
 use super::policy_cache::PolicyCache;
 use super::read::CodeIndex;
+use super::recent_edits::RecentEdits;
 use super::text_cache::TextCache;
 use super::trust::{Trust, TrustOverride};
 use lockgate_checks::{GateRuntime, Watch};
@@ -39,6 +40,7 @@ pub struct Services {
     /// The stored form of the code index.
     pub(super) index_file: IndexFile,
     pub(super) texts: TextCache,
+    pub(super) recent_edits: RecentEdits,
     permits: Arc<Semaphore>,
     /// The number of worker threads for calls over many files.
     pub(super) threads: usize,
@@ -66,6 +68,7 @@ impl Services {
             code_index: std::sync::Mutex::default(),
             index_file,
             texts: TextCache::default(),
+            recent_edits: RecentEdits::default(),
             permits: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
             threads: cores,
         }

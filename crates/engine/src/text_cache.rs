@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use lru::LruCache;
 
+use super::journal_limits::journal_limits;
 use lockgate_edit::request::EntityKind;
 use lockgate_error::{Code, Error};
 use lockgate_policy::Policy;
@@ -58,7 +59,7 @@ impl TextCache {
         self.find(place, hints, |_| true)
     }
 
-    /// Returns the text of a file, and stores it in the journal if that is allowed.
+    /// Returns the text of a file, and stores it in the journal if that is allowed, within its limits.
     ///
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, and those of reading.
     pub(super) fn read(
@@ -77,7 +78,7 @@ impl TextCache {
             None => self.read_from_disk(store, place, rules, hints)?,
         };
         if rules.journals(place.in_root()) && self.is_to_be_journalled(place, &text) {
-            store.journal.keep(place, Arc::clone(&text));
+            store.journal.keep(place, Arc::clone(&text), journal_limits(rules));
         }
         Ok(text)
     }

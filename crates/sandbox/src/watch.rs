@@ -23,12 +23,14 @@ pub struct Watch {
     on_lock_wait: Option<LockWaitFn>,
     /// The moment at which all gates must end.
     end: Option<Instant>,
+    /// The moment at which the call arrived.
+    arrival: Instant,
 }
 
 impl Watch {
-    /// Creates a watch with a cancellation token and an optional progress callback.
+    /// Creates a watch with a cancellation token and an optional progress callback, for a call that arrives now.
     pub fn new(token: CancellationToken, progress: Option<ProgressFn>) -> Watch {
-        Watch { token, stop: None, progress, on_lock_wait: None, end: None }
+        Watch { token, stop: None, progress, on_lock_wait: None, end: None, arrival: Instant::now() }
     }
 
     /// Creates a watch that is never cancelled and reports nothing.
@@ -46,6 +48,12 @@ impl Watch {
     #[must_use]
     pub fn with_stop(self, stop: CancellationToken) -> Watch {
         Watch { stop: Some(stop), ..self }
+    }
+
+    /// Returns the watch of a call that arrived at this moment.
+    #[must_use]
+    pub fn with_arrival(self, arrival: Instant) -> Watch {
+        Watch { arrival, ..self }
     }
 
     /// Returns the watch with a callback for the time that locks were waited for.
@@ -67,9 +75,15 @@ impl Watch {
         }
     }
 
-    /// Returns a watch with the same cancellation and end, but without callbacks.
+    /// Returns a watch with the same cancellation, end and arrival, but without callbacks.
     pub fn without_progress(&self) -> Watch {
-        Watch { stop: self.stop.clone(), end: self.end, ..Watch::new(self.token.clone(), None) }
+        let Watch { token, stop, progress: _, on_lock_wait: _, end, arrival } = self;
+        Watch { stop: stop.clone(), end: *end, arrival: *arrival, ..Watch::new(token.clone(), None) }
+    }
+
+    /// Returns the moment at which the call arrived.
+    pub fn arrival(&self) -> Instant {
+        self.arrival
     }
 
     /// True if the caller cancelled the call.

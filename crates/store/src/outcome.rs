@@ -2,6 +2,7 @@
 
 use super::history::EditId;
 use lockgate_error::{Code, Error};
+use std::time::Instant;
 
 /// The guard against other programs that a write had; always the best that the file system supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +40,8 @@ pub struct PublishedFile {
     pub created: bool,
     /// The guard level of the write.
     pub level: GuardLevel,
+    /// The time at which the new content was in place.
+    pub time: Instant,
     /// Notes for the caller about a successful write.
     pub notes: Vec<String>,
 }

@@ -61,6 +61,40 @@ fn invalid_bodies_get_a_specific_error() {
     }
 }
 
+/// A body takes time to arrive. The line numbers in it are those of the text when its head arrived.
+#[test]
+fn line_numbers_count_the_text_at_the_arrival_of_the_head() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("quality.yaml"), "quality_gates: {}\n").unwrap();
+    let served = ServerProcess::start(root.path(), &[]);
+    let edit = |line: u64, text: &str| {
+        let edits = json!([{"start_line": line, "end_line": line, "new_content": text}]);
+        json!({"path": "a.txt", "line_edits": edits, "show_diff": false})
+    };
+    for era in ERAS {
+        let old: Vec<String> = (1..=20).map(|line| format!("line {line}\n")).collect();
+        std::fs::write(root.path().join("a.txt"), old.concat()).unwrap();
+        let mut client = served.client(TOKEN, era);
+        let params = json!({"name": "safe_edit_file", "arguments": edit(7, "edited\n")});
+        let body = client.message(100, "tools/call", params).to_string();
+        let length = body.len().to_string();
+        let more = [("Content-Length", length.as_str()), ("Expect", "100-continue")];
+        let mut raw = served.connect();
+        raw.send(client.head("POST", ("tools/call", "safe_edit_file"), &more));
+        // The server asks for the body once it has recorded the arrival.
+        raw.expect_continue();
+        let (first, rest) = body.split_at(10);
+        raw.send(first);
+        let above = client.call("safe_edit_file", &edit(1, "one\ntwo\nline 1\n"));
+        assert_eq!(above["structuredContent"]["status"], "written", "{era:?}: {above}");
+        raw.send(rest);
+        let answer = raw.response().unwrap().answer();
+        assert_eq!(answer["result"]["structuredContent"]["status"], "written", "{era:?}: {answer}");
+        let expected = format!("one\ntwo\n{}", old.concat().replace("line 7\n", "edited\n"));
+        assert_eq!(std::fs::read_to_string(root.path().join("a.txt")).unwrap(), expected, "{era:?}");
+    }
+}
+
 #[test]
 fn a_byte_order_mark_is_no_part_of_the_message() {
     let root = tempfile::tempdir().unwrap();

@@ -138,7 +138,13 @@ fn the_end_of_a_session_ends_the_programs_of_its_edit() {
     client.post_call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
     wait_until("the gate runs", || runs(&tag));
     let mut other = second_connection(&served, &client);
-    other.raw.send(other.head("DELETE", ("", ""), &[]));
+    let head = other.head("DELETE", ("", ""), &[]);
+    for (version, status) in [("1999-01-01", 400), ("2026-07-28", 405)] {
+        other.raw.send(head.replace("2025-11-25", version));
+        assert_eq!(other.raw.response().unwrap().status, status, "{version}");
+        assert!(runs(&tag), "a request that is refused ends nothing: {version}");
+    }
+    other.raw.send(head);
     assert_eq!(other.raw.response().unwrap().status, 204);
     wait_until("the gate has ended", || !runs(&tag));
     assert_eq!(text(root.path()), "a\n");

@@ -1,6 +1,7 @@
 //! Authenticates requests and routes them to the tools of their token.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
@@ -16,6 +17,7 @@ use super::metrics::HttpMetrics;
 use super::rejection::HttpRejection;
 use super::token_scope::{SharedSettings, TokenScope, TokenServer};
 use super::{Setup, bearer_token, guard};
+use crate::rpc::Arrival;
 use lockgate_policy::{Host, Readers, ServerLimits, WebOrigin};
 
 /// The shared state of an HTTP server.
@@ -143,6 +145,7 @@ impl HttpApp {
         body: Body,
     ) -> Result<Response<Body>, HttpRejection> {
         guard::check_encoding(&parts.headers)?;
+        parts.extensions.insert(Arrival(Instant::now()));
         let permit = (tools.request()?, self.answers.token());
         let body = body::read(body, self.limits.body, self.limits.body_timeout).await?;
         let (id, _beginning) = match body::parse_kind(&body).await? {

@@ -8,6 +8,8 @@ use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
 use axum::response::IntoResponse;
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcError, RequestId};
 
+use crate::rpc::SERVER_ERROR;
+
 #[derive(Debug)]
 pub(super) struct HttpRejection {
     pub(super) status: StatusCode,
@@ -18,9 +20,6 @@ pub(super) struct HttpRejection {
     id: Option<RequestId>,
     header: Option<(HeaderName, &'static str)>,
 }
-
-/// JSON-RPC 2.0: an error code that a server may define.
-const SERVER_ERROR: ErrorCode = ErrorCode(-32000);
 
 impl HttpRejection {
     pub(super) fn new(status: StatusCode, reason: &'static str, message: impl Into<String>) -> HttpRejection {

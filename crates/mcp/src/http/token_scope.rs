@@ -10,9 +10,10 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::Full;
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification, RequestId,
+    CancelledNotification, CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification,
+    ProtocolVersion, RequestId,
 };
-use rmcp::transport::common::http_header::HEADER_SESSION_ID;
+use rmcp::transport::common::http_header::{HEADER_MCP_PROTOCOL_VERSION, HEADER_SESSION_ID};
 use rmcp::transport::common::server_side_http::SessionId;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -143,10 +144,10 @@ impl TokenServer {
         }
     }
 
-    /// Cancels the calls of the session that a request names, and waits a while until they have ended: their answers would be
+    /// Cancels the calls of the session that a request ends, and waits a while until they have ended: their answers would be
     /// lost with the session.
     pub(super) async fn cancel_calls(&self, headers: &HeaderMap) {
-        if let Some(session) = session_id(headers) {
+        if let Some(session) = session_id(headers).filter(|_| may_end_session(headers)) {
             cancel_calls_of(session, &self.sessions, &self.in_flight, GRACE).await;
         }
     }
@@ -201,6 +202,15 @@ async fn cancel_calls_of(
 /// Returns the session that a request names.
 fn session_id(headers: &HeaderMap) -> Option<&str> {
     headers.get(HEADER_SESSION_ID).and_then(|id| id.to_str().ok())
+}
+
+/// True if a request has no protocol version, or a known one with sessions. The library refuses any other, and the session
+/// continues.
+fn may_end_session(headers: &HeaderMap) -> bool {
+    let mut with_sessions = ProtocolVersion::KNOWN_VERSIONS.iter().filter(|version| version.has_initialize());
+    headers
+        .get(HEADER_MCP_PROTOCOL_VERSION)
+        .is_none_or(|named| with_sessions.any(|version| named == version.as_str()))
 }
 
 fn acquire(semaphore: &Arc<Semaphore>, what: &str) -> Result<OwnedSemaphorePermit, HttpRejection> {

@@ -4,10 +4,18 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 use parking_lot::Mutex;
-use rmcp::model::{ErrorData, RequestId};
+use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use tokio::sync::Notify;
+
+/// JSON-RPC 2.0: an error code that a server may define.
+pub(crate) const SERVER_ERROR: ErrorCode = ErrorCode(-32000);
+
+/// The time at which a request arrived; one of its extensions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrival(pub(crate) Instant);
 
 /// The requests in flight by session and id; clones share them.
 #[derive(Debug, Clone, Default)]

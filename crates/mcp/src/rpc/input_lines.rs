@@ -3,6 +3,7 @@
 //! Invariant: memory is limited to one message of the maximum length.
 
 use std::io;
+use std::time::Instant;
 
 use rmcp::model::RequestId;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
@@ -24,12 +25,19 @@ pub(super) enum InputLine {
 pub(super) struct InputLines<R> {
     input: BufReader<R>,
     limit: usize,
+    /// The time of the last read from the input.
+    read_at: Instant,
 }
 
 impl<R: AsyncRead + Unpin> InputLines<R> {
     /// Creates a reader of lines of at most `limit` bytes.
     pub(super) fn new(input: R, limit: usize) -> InputLines<R> {
-        InputLines { input: BufReader::with_capacity(CHUNK_BYTES, input), limit }
+        InputLines { input: BufReader::with_capacity(CHUNK_BYTES, input), limit, read_at: Instant::now() }
+    }
+
+    /// Returns the time at which the end of the last line was read. Lines that arrive together have the same time.
+    pub(super) fn read_at(&self) -> Instant {
+        self.read_at
     }
 
     /// Returns the next line that is not empty; `None` at the end of the input.
@@ -38,7 +46,11 @@ impl<R: AsyncRead + Unpin> InputLines<R> {
         let mut length = 0_usize;
         let mut scanner = IdScanner::default();
         loop {
+            let is_read = self.input.buffer().is_empty();
             let piece = self.input.fill_buf().await?;
+            if is_read {
+                self.read_at = Instant::now();
+            }
             let ended = piece.is_empty();
             let newline = memchr::memchr(b'\n', piece);
             let (text, _) = piece.split_at(newline.unwrap_or(piece.len()));

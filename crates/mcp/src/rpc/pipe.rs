@@ -94,7 +94,7 @@ mod tests {
     use std::time::Duration;
 
     use rmcp::model::{EmptyResult, RequestId, ServerResult};
-    use tokio::io::{DuplexStream, duplex, sink};
+    use tokio::io::{AsyncBufReadExt as _, BufReader, DuplexStream, duplex, sink};
     use tokio::time::timeout;
 
     use super::*;
@@ -161,6 +161,30 @@ mod tests {
         drop(client);
         assert!(pipe.receive().await.is_some() && pipe.receive().await.is_some());
         assert!(timeout(SHORT, pipe.receive()).await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn a_request_beyond_the_limit_is_answered_at_once_and_the_others_later() {
+        let (client, server) = duplex(1 << 16);
+        let (input, output) = tokio::io::split(server);
+        let mut pipe = Pipe::new(input, output, CancellationToken::new());
+        let (answers, mut requests) = tokio::io::split(client);
+        let call = |id| ping(id).replace("ping", "tools/list");
+        let sent = (0..=1000).map(call).chain([ping(1001), cancel(5)]).collect::<String>();
+        tokio::spawn(async move { requests.write_all(sent.as_bytes()).await });
+        let mut accepted = Vec::new();
+        while accepted.len() < 1002 {
+            accepted.push(timeout(SHORT * 100, pipe.receive()).await.unwrap().unwrap());
+        }
+        let [.., ping, cancel] = accepted.as_slice() else { panic!() };
+        assert!(matches!(ping, JsonRpcMessage::Request(it) if it.id == RequestId::Number(1001)));
+        assert!(matches!(cancel, JsonRpcMessage::Notification(_)));
+        pipe.send(answer(0)).await.unwrap();
+        let mut lines = BufReader::new(answers).lines();
+        let refused = lines.next_line().await.unwrap().unwrap();
+        assert!(refused.contains("\"id\":1000,") && refused.contains("-32000"), "{refused}");
+        let answered = lines.next_line().await.unwrap().unwrap();
+        assert!(answered.contains("\"id\":0,") && answered.contains("result"), "{answered}");
     }
 
     #[tokio::test]

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use http::request::Parts;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext, RoleServer};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
+use super::in_flight::Arrival;
 use lockgate_checks::Watch;
 
 /// The start of a gate, or of another part of a call.
@@ -61,16 +63,24 @@ pub(super) fn watch(
     ended: CancellationToken,
 ) -> (Watch, ProgressSender) {
     let peer = context.peer.clone();
+    let arrival = arrival(context);
     let Some(token) = context.meta.get_progress_token() else {
-        return (Watch::new(ended, None), ProgressSender { steps: None, peer });
+        return (Watch::new(ended, None).with_arrival(arrival), ProgressSender { steps: None, peer });
     };
     let (sender, receiver) = mpsc::unbounded_channel();
     let report = move |gate: &str, done: usize, total: usize| {
         // A disconnected client needs no progress.
         drop(sender.send(GateStep { gate: gate.to_owned(), done, total }));
     };
-    let watch = Watch::new(ended.clone(), Some(Box::new(report)));
+    let watch = Watch::new(ended.clone(), Some(Box::new(report))).with_arrival(arrival);
     (watch, ProgressSender { steps: Some((token, Steps { receiver, ended })), peer })
+}
+
+/// Returns the time at which the call arrived: over HTTP, that of its head.
+fn arrival(context: &RequestContext<RoleServer>) -> std::time::Instant {
+    let over_http = || context.extensions.get::<Parts>()?.extensions.get::<Arrival>();
+    let arrival = context.extensions.get::<Arrival>().or_else(over_http);
+    arrival.map_or_else(std::time::Instant::now, |arrival| arrival.0)
 }
 
 impl ProgressSender {

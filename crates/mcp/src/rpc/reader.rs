@@ -1,14 +1,18 @@
 //! Reads the messages of a client.
 //!
 //! Large messages are parsed on another thread, so that small ones behind them are not delayed. Invalid messages are
-//! answered with an error, and reading continues. So is a request whose id is in flight, and each request of a batch.
+//! answered with an error, and reading continues. So is a request whose id is in flight, one beyond the limits, and each
+//! request of a batch.
 //!
 //! Invariant: at most one large message is being parsed, and only requests may overtake it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
-use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ErrorData, GetExtensions as _, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
 use serde::de::IgnoredAny;
 use serde_json::error::Category;
 use tokio::io::AsyncRead;
@@ -16,7 +20,7 @@ use tokio::sync::{Mutex, Semaphore, mpsc};
 
 use super::batch_ids::batch_ids;
 use super::id_scanner::IdScanner;
-use super::in_flight::duplicate_id;
+use super::in_flight::Arrival;
 use super::input_lines::{InputLine, InputLines};
 use super::pending_requests::PendingRequests;
 use super::writer::{ResponseSender, write};
@@ -49,6 +53,18 @@ pub(crate) enum ParsedMessage {
     UnknownNotification,
 }
 
+impl ParsedMessage {
+    /// Adds the time of its arrival to a request.
+    fn with_arrival(mut self, time: Instant) -> ParsedMessage {
+        if let ParsedMessage::Message(message) = &mut self
+            && let JsonRpcMessage::Request(request) = &mut **message
+        {
+            request.request.extensions_mut().insert(Arrival(time));
+        }
+        self
+    }
+}
+
 impl MessageReader {
     /// Creates a reader that passes messages to `sender`.
     pub(super) fn new(
@@ -65,9 +81,9 @@ impl MessageReader {
         loop {
             let outcome = match frames.next().await {
                 Ok(Some(InputLine::Line(line))) if line.len() < LARGE_MESSAGE_BYTES => {
-                    self.pass(parse_message(&line)).await
+                    self.pass(parse_message(&line).with_arrival(frames.read_at())).await
                 }
-                Ok(Some(InputLine::Line(line))) => self.parse_large(line).await,
+                Ok(Some(InputLine::Line(line))) => self.parse_large(line, frames.read_at()).await,
                 Ok(Some(InputLine::TooLong(id))) => self.pass(too_long(id)).await,
                 Ok(None) => return,
                 Err(error) => {
@@ -89,7 +105,7 @@ impl MessageReader {
                     // A cancellation must not overtake its request.
                     drop(self.large.acquire().await);
                 }
-                self.deliver(message).await
+                self.deliver(message, 0).await
             }
             ParsedMessage::Invalid(error, id) => self.reject(error, id).await,
             ParsedMessage::Batch(error, ids) if ids.is_empty() => self.reject(error, None).await,
@@ -103,18 +119,19 @@ impl MessageReader {
         }
     }
 
-    /// Passes a message to the server loop, unless it is a request whose id is in flight.
-    async fn deliver(&self, mut message: Box<ClientJsonRpcMessage>) -> Option<()> {
+    /// Passes a message to the server loop, unless it is a request that is not accepted. `large_bytes` is the length of a
+    /// large message, and 0 for any other.
+    async fn deliver(&self, mut message: Box<ClientJsonRpcMessage>, large_bytes: usize) -> Option<()> {
         // Reserved first: a message that is recorded is delivered, even if the reader is stopped meanwhile.
         let permit = self.sender.reserve().await.ok()?;
-        match self.pending.record(&mut message) {
+        match self.pending.record(&mut message, large_bytes) {
             Ok(()) => {
                 permit.send(*message);
                 Some(())
             }
-            Err(id) => {
+            Err(refusal) => {
                 drop(permit);
-                self.reject(duplicate_id(), Some(id)).await
+                self.reject(refusal.error, refusal.id).await
             }
         }
     }
@@ -125,13 +142,14 @@ impl MessageReader {
     }
 
     /// Parses one large message while reading continues.
-    async fn parse_large(&self, line: Vec<u8>) -> Option<()> {
+    async fn parse_large(&self, line: Vec<u8>, arrival: Instant) -> Option<()> {
         let alone = Arc::clone(&self.large).acquire_owned().await.ok()?;
-        let reader = self.clone();
+        let (reader, length) = (self.clone(), line.len());
         tokio::spawn(async move {
-            let parsed = tokio::task::spawn_blocking(move || parse_message(&line)).await;
+            let parse = move || parse_message(&line).with_arrival(arrival);
+            let parsed = tokio::task::spawn_blocking(parse).await;
             let outcome = match parsed {
-                Ok(ParsedMessage::Message(message)) => reader.deliver(message).await,
+                Ok(ParsedMessage::Message(message)) => reader.deliver(message, length).await,
                 Ok(
                     parsed @ (ParsedMessage::Invalid(..)
                     | ParsedMessage::Batch(..)

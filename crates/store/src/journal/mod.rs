@@ -121,11 +121,14 @@ impl Journal {
         }
     }
 
-    /// Keeps a text that a read returned; the caller must check that it may be kept.
+    /// Keeps a text that a read returned, within these limits; the caller must check that it may be kept.
     ///
     /// A background thread does it, and shares the text until then. Failures are not reported.
-    pub fn keep(&self, place: &FileLocation, text: Arc<Buffer>) {
-        self.worker.keep(place.root, text);
+    pub fn keep(&self, place: &FileLocation, text: Arc<Buffer>, bounds: RetentionLimits) {
+        // Without room, nothing is kept.
+        if bounds.size > 0 {
+            self.worker.keep(place.root, text, bounds);
+        }
     }
 
     /// Returns the entry with that id.

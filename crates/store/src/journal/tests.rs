@@ -279,11 +279,11 @@ fn a_read_is_kept_once() {
     let fixture = Fixture::new();
     let a = fixture.place("a");
     for _ in 0..3 {
-        fixture.journal.keep(&a, shared_text(b"read"));
+        fixture.journal.keep(&a, shared_text(b"read"), ALL);
     }
     fixture.journal.worker.wait();
     assert_eq!(fixture.text(&a, "read").as_deref(), Some("read"));
-    fixture.journal.keep(&a, shared_text(b"at the end"));
+    fixture.journal.keep(&a, shared_text(b"at the end"), ALL);
     let fixture = fixture.again();
     assert_eq!(fixture.text(&a, "at the end").as_deref(), Some("at the end"), "done before it was dropped");
     assert_eq!(fixture.text(&a, "never"), None);

@@ -1,4 +1,5 @@
-//! A background thread that stores texts of reads and prunes the journal after the answer is given.
+//! A background thread that stores texts of reads and prunes the journal after the answer is given: after edits when it is
+//! asked to, and itself after it has stored enough texts of reads.
 //!
 //! Invariant: a caller waits for it only to get a text that was just read. When it is behind, texts are
 //! dropped rather than queued. Accepted jobs are done before the journal is dropped.
@@ -23,7 +24,7 @@ const MAX_BYTES: usize = 32 << 20;
 const WAIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 enum JournalJob {
-    Keep { journal: usize, text: Arc<Buffer> },
+    Keep { journal: usize, text: Arc<Buffer>, bounds: RetentionLimits },
     Tidy { journal: usize, bounds: RetentionLimits },
     Notify(SyncSender<()>),
 }
@@ -49,12 +50,13 @@ impl Worker {
         Worker { journals: Arc::clone(journals), running: Mutex::default(), shared: Arc::default() }
     }
 
-    /// Queues a text for the journal with this index, unless too many are waiting.
-    pub fn keep(&self, journal: usize, text: Arc<Buffer>) {
+    /// Queues a text for the journal with this index, unless too many are waiting. The journal is pruned to these limits
+    /// whenever it has grown enough.
+    pub fn keep(&self, journal: usize, text: Arc<Buffer>, bounds: RetentionLimits) {
         let length = text.bytes().len();
         let waiting = self.shared.waiting.fetch_add(length, Ordering::Relaxed);
-        let is_queued =
-            waiting.saturating_add(length) <= MAX_BYTES && self.enqueue(JournalJob::Keep { journal, text });
+        let is_queued = waiting.saturating_add(length) <= MAX_BYTES
+            && self.enqueue(JournalJob::Keep { journal, text, bounds });
         if !is_queued {
             self.shared.waiting.fetch_sub(length, Ordering::Relaxed);
         }
@@ -111,13 +113,15 @@ impl Drop for Worker {
 fn work(journals: &[RootJournal], shared: &WorkerShared, jobs: &Receiver<JournalJob>) {
     for job in jobs {
         match job {
-            JournalJob::Keep { journal, text } => {
+            JournalJob::Keep { journal, text, bounds } => {
+                let journal = journals.get(journal);
                 let content = Content { version: text.version(), bytes: text.bytes() };
                 // The only loss is that later edits cannot be rebased on a text that was not stored.
-                let _ = journals
-                    .get(journal)
-                    .map(|journal| journal.with_database(|database| database.keep(content)));
+                let _ = journal.map(|journal| journal.with_database(|database| database.keep(content)));
                 shared.waiting.fetch_sub(text.bytes().len(), Ordering::Relaxed);
+                if let Some(journal) = journal.filter(|journal| journal.is_untidy(bounds)) {
+                    *shared.last_error.lock() = journal.tidy(bounds).err();
+                }
             }
             JournalJob::Tidy { journal, bounds } => {
                 let result = journals.get(journal).map_or(Ok(()), |journal| journal.tidy(bounds));

@@ -11,6 +11,7 @@ use crate::file_write::FileWrite;
 use crate::outcome::{GuardLevel, PublishedFile};
 use crate::snapshot::ExpectedContent;
 use lockgate_error::{Code, Error};
+use std::time::Instant;
 
 /// The change that was made to the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub(super) struct AppliedWrite<'a> {
     ours: Option<StagedFile<'a>>,
     /// The leases that still hold back other programs.
     leases: Leases<'a>,
+    /// The time of the change.
+    time: Instant,
     /// Notes for the caller, such as a staged copy that could not be removed.
     pub notes: Vec<String>,
     is_open: bool,
@@ -62,7 +65,8 @@ impl<'a> AppliedWrite<'a> {
         ours: Option<StagedFile<'a>>,
         leases: Leases<'a>,
     ) -> AppliedWrite<'a> {
-        AppliedWrite { names, write, change, level, ours, leases, notes: Vec::new(), is_open: true }
+        let time = Instant::now();
+        AppliedWrite { names, write, change, level, ours, leases, time, notes: Vec::new(), is_open: true }
     }
 
     /// Puts the staged file in the place of the one before. If that is rejected, the staged file is removed if
@@ -157,7 +161,8 @@ impl<'a> AppliedWrite<'a> {
         }
         self.names.guards.step();
         let notes = std::mem::take(&mut self.notes);
-        PublishedFile { created: self.change == TargetChange::Created, level: self.level, notes }
+        let created = self.change == TargetChange::Created;
+        PublishedFile { created, level: self.level, time: self.time, notes }
     }
 
     /// Reverts the write under its leases, because another write of the edit failed.

@@ -1,9 +1,12 @@
 //! Reads and writes the entities that a tenant can access, and queries their history.
 
+use lru::LruCache;
+use parking_lot::Mutex;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
-use super::app_owners::AppOwners;
 use crate::history::{EditFilter, EditId, EditMeta, Entry, RetentionLimits};
 use crate::outcome::{GuardLevel, PublishedBatch, PublishedFile, WriteOutcome};
 use crate::row_location::{RowKey, RowLocation, RowSnapshot, RowWrite};
@@ -14,20 +17,26 @@ use lockgate_error::{Code, Error};
 /// The average number of edits between two checks of the journal's limits. Edit numbers are random.
 const EVERY: u64 = 1024;
 
+/// The maximum number of cached apps.
+const MOST_OWNERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
+
 /// The entities that a tenant can access.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct EntityStore {
     pub(super) database: Arc<EntityDatabase>,
     pub(super) tenant: Tenant,
-    pub(super) app_owners: AppOwners,
+    /// The organisation of each cached app, which never changes. Only apps in scope are cached: the database is asked about
+    /// all others each time.
+    pub(super) app_owners: Mutex<LruCache<String, Option<String>>>,
     /// Set when the journal's limits should be checked.
-    pub(super) due: Arc<AtomicBool>,
+    pub(super) due: AtomicBool,
 }
 
 impl EntityStore {
     /// Gives this tenant access to its rows of a database.
     pub fn new(database: Arc<EntityDatabase>, tenant: Tenant) -> EntityStore {
-        EntityStore { database, tenant, app_owners: AppOwners::default(), due: Arc::default() }
+        let app_owners = Mutex::new(LruCache::new(MOST_OWNERS));
+        EntityStore { database, tenant, app_owners, due: AtomicBool::new(false) }
     }
 
     /// Reports each database call to this function.
@@ -81,9 +90,11 @@ impl EntityStore {
         if edit.number().is_multiple_of(EVERY) {
             self.due.store(true, Ordering::Relaxed);
         }
+        let time = Instant::now();
         let published_file = |write: &RowWrite<'_>| PublishedFile {
             created: write.before.is_none(),
             level: GuardLevel::Transaction,
+            time,
             notes: Vec::new(),
         };
         Ok(WriteOutcome::All(PublishedBatch {

@@ -5,6 +5,7 @@ use crate::history::{EditFilter, EditId, RetentionLimits};
 use lockgate_text::Version;
 use proptest::prelude::*;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -113,7 +114,7 @@ fn texts_that_were_only_read_displace_no_edit() {
     let a = fixture.place("a");
     (0..20).for_each(|number| drop(fixture.edit(&a, &text(number), &text(number + 1)).to_string()));
     for number in 100..400 {
-        fixture.journal.keep(&a, shared_text(text(number).as_bytes()));
+        fixture.journal.keep(&a, shared_text(text(number).as_bytes()), ALL);
         fixture.journal.worker.wait();
     }
     let left = || fixture.journal.entries(None, 99).unwrap().len();
@@ -125,12 +126,34 @@ fn texts_that_were_only_read_displace_no_edit() {
 }
 
 #[test]
+fn texts_that_were_only_read_stay_within_the_bound() {
+    let fixture = Fixture::new();
+    let a = fixture.place("a");
+    let bounds = RetentionLimits { size: 1 << 20, ..ALL };
+    let keep = |numbers: Range<usize>, bounds| {
+        let size = |number| {
+            fixture.journal.keep(&a, shared_text(text(number).as_bytes()), bounds);
+            fixture.journal.worker.wait();
+            on_disk(&fixture.databases()[0])
+        };
+        numbers.map(size).collect::<Vec<_>>()
+    };
+    let unbounded = keep(0..400, ALL);
+    assert!(unbounded.last().is_some_and(|size| *size > 2 * bounds.size), "the control: {unbounded:?}");
+    let sizes = keep(400..800, bounds);
+    assert!(sizes.iter().skip(20).all(|size| *size <= bounds.size), "{sizes:?}");
+    assert!(fixture.text(&a, &text(799)).is_some());
+    keep(800..801, RetentionLimits { size: 0, ..ALL });
+    assert_eq!(fixture.text(&a, &text(800)), None, "0 turns the journal off");
+}
+
+#[test]
 fn what_is_too_old_is_forgotten_with_its_texts() {
     let fixture = Fixture::new();
     let a = fixture.place("a");
     fixture.edit(&a, "1", "2");
     let pending = fixture.begin(&a, Some("left before"), "left after");
-    fixture.journal.keep(&a, shared_text(b"read"));
+    fixture.journal.keep(&a, shared_text(b"read"), ALL);
     fixture.journal.worker.wait();
     let tidy = |age| {
         fixture.journal.journals[0]
