@@ -195,6 +195,97 @@ fn paths_are_files_and_folders_and_ignore_files_hold() {
 }
 
 #[test]
+fn a_new_file_that_git_tracks_counts_although_an_ignore_file_names_it() {
+    let fixture = project();
+    write(&fixture, &[(".gitignore", "build/\n"), ("build/staged.py", BAD), ("build/untracked.py", BAD)]);
+    git(&fixture, "root", &["add", "-f", "build/staged.py"]);
+    assert_eq!(finding_texts(&json(&fixture, &[], 1)), ["build/staged.py"], "before the first commit");
+    git(&fixture, "root", &["reset", "-q"]);
+    git(&fixture, "root", &["commit", "-q", "-m", "x", "--allow-empty"]);
+    assert!(finding_texts(&json(&fixture, &[], 0)).is_empty(), "the control");
+    git(&fixture, "root", &["add", "-f", "build/staged.py"]);
+    for arguments in [&[][..], &["build"], &["build/staged.py"]] {
+        let findings = json(&fixture, arguments, 1);
+        assert!(finding_texts(&findings).contains(&"build/staged.py"), "{arguments:?}");
+    }
+    // An index that is gone or damaged hides no file of a commit.
+    git(&fixture, "root", &["commit", "-q", "-m", "x"]);
+    let index = fixture.at("root/.git/index");
+    fs::write(&index, "DIRC").unwrap();
+    assert_eq!(finding_texts(&json(&fixture, &["--base", "HEAD~1"], 1)), ["build/staged.py"]);
+    fs::remove_file(&index).unwrap();
+    assert_eq!(finding_texts(&json(&fixture, &["--base", "HEAD~1"], 1)), ["build/staged.py"]);
+    check(&fixture, &[], 0);
+    // The same for a HEAD that names no commit.
+    let head = git(&fixture, "root", &["rev-parse", "HEAD"]);
+    let good = git(&fixture, "root", &["rev-parse", "HEAD~1"]);
+    git(&fixture, "root", &["reset", "-q"]);
+    let file = fixture.at("root/.git/HEAD");
+    let branch = fs::read_to_string(&file).unwrap();
+    fs::write(&file, "0123456789".repeat(4)).unwrap();
+    assert_eq!(finding_texts(&json(&fixture, &["--base", &good], 1)), ["build/staged.py"]);
+    check(&fixture, &["--base", &head], 0);
+    check(&fixture, &[], 2);
+    fs::write(&file, branch).unwrap();
+    // The root may be a folder of the repository.
+    write(&fixture, &[("sub/.gitignore", "*.gen.py\n"), ("sub/a.gen.py", BAD), ("sub/b.gen.py", BAD)]);
+    git(&fixture, "root", &["add", "-f", "sub/a.gen.py"]);
+    let root = fixture.at("root/sub");
+    assert_eq!(finding_texts(&json(&fixture, &["--root", root.to_str().unwrap()], 1)), ["a.gen.py"]);
+}
+
+#[test]
+fn a_named_link_that_leads_to_no_file_of_a_root_is_skipped() {
+    let fixture = project();
+    commit(&fixture, &[("a.py", GOOD), ("d/b.py", GOOD)]);
+    write(&fixture, &[("a.py", BAD), ("d/b.py", BAD)]);
+    fixture.write("outside/o.py", BAD);
+    for (target, name) in
+        [("a.py", "file.py"), ("d", "folder"), ("none.py", "dead.py"), ("loop.py", "loop.py")]
+    {
+        fixture.link(Path::new(target), &format!("root/{name}"));
+    }
+    fixture.link(&fixture.at("outside/o.py"), "root/out.py");
+    fixture.link(&fixture.at("outside"), "root/d/out");
+    let answer = json(&fixture, &["a.py", "dead.py", "out.py", "./d/out", "loop.py", "out.py"], 1);
+    assert_eq!(finding_texts(&answer), ["a.py"]);
+    let skipped: Vec<&Value> = answer["passed_over"].as_array().unwrap().iter().collect();
+    let over = |path: &str| serde_json::json!({"path": path, "why": "a link"});
+    assert_eq!(skipped, ["d/out", "dead.py", "loop.py", "out.py"].map(over).iter().collect::<Vec<_>>());
+    let text = check(&fixture, &["out.py"], 0).stdout;
+    assert!(text.contains("note      skipped 1 file: a link\n"), "{text}");
+    // The controls: a link to a file of the root is that file, and a path through a link leads nowhere else.
+    assert_eq!(finding_texts(&json(&fixture, &["file.py", "folder"], 1)), ["a.py", "d/b.py"]);
+    check(&fixture, &["d/out/o.py"], 4);
+    check(&fixture, &["dead.py/x"], 3);
+}
+
+#[test]
+fn a_file_from_outside_of_the_root_is_renamed() {
+    let fixture = project();
+    commit(&fixture, &[("other/a.py", BAD), ("other/b.py", "x = (\n"), ("pkg/c.py", GOOD)]);
+    git(&fixture, "root", &["mv", "other/a.py", "pkg/a.py"]);
+    let pkg = fixture.at("root/pkg");
+    let arguments = ["--root", pkg.to_str().unwrap()];
+    let answer = json(&fixture, &arguments, 0);
+    assert_eq!(
+        (&answer["files"][0]["path"], &answer["files"][0]["change"], &answer["files"][0]["from"]),
+        (&"a.py".into(), &"renamed".into(), &"../other/a.py".into())
+    );
+    assert_eq!(answer["counts"]["old"], 1);
+    // The controls: a second copy, and a copy of a file that is still there, are new.
+    write(&fixture, &[("pkg/again.py", BAD), ("pkg/copy.py", "x = (\n")]);
+    assert_eq!(finding_texts(&json(&fixture, &arguments, 1)), ["again.py", "copy.py"]);
+    // Both roots together rename it once.
+    let other = fixture.at("root/other");
+    let both = ["--root", other.to_str().unwrap(), "--root", pkg.to_str().unwrap()];
+    write(&fixture, &[("other/moved.py", BAD)]);
+    let answer = json(&fixture, &both, 1);
+    let files = answer["files"].as_array().unwrap();
+    assert_eq!(files.iter().filter(|file| file["change"] == "renamed").count(), 1, "{answer:#}");
+}
+
+#[test]
 fn files_without_text_are_skipped_and_counted() {
     let fixture = project();
     commit(&fixture, &[("quality.yaml", "extends: default\nlimits: { file: 1KiB }\n"), ("a.py", GOOD)]);

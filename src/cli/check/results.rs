@@ -3,13 +3,13 @@
 //! Invariant: findings are sorted by severity, then by position, in every format.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lockgate_checks::{Finding, GateRun, Outcome, sanitize};
-use lockgate_engine::{Audit, AuditRoot, ChangeKind, CheckBase, CheckedFile, Report};
+use lockgate_checks::{Finding, GateRun, Outcome, RunReason, sanitize};
+use lockgate_engine::{Audit, AuditRoot, ChangeKind, CheckBase, CheckedFile, Report, relative};
 use lockgate_text::Buffer;
 
 /// The results of a check.
@@ -69,6 +69,8 @@ pub(super) struct GateTotals {
     pub(super) ms: u64,
     /// Failures by kind, each with the first reason and the number of runs.
     pub(super) failures: BTreeMap<GateFailure, (String, usize)>,
+    /// The reasons of the runs that were skipped.
+    pub(super) skip_reasons: BTreeSet<String>,
     /// Set when the policy requires the gate and it could not run for a file.
     pub(super) blocking: bool,
 }
@@ -79,6 +81,8 @@ pub(super) enum GateFailure {
     Broken,
     /// The gate did not run, because its program is not trusted.
     NotRun,
+    /// The policy requires the gate, and its program or the project's configuration leaves the file out.
+    Skipped,
     TimedOut,
     Unavailable,
 }
@@ -89,6 +93,7 @@ impl GateFailure {
         match self {
             GateFailure::Broken => "broken",
             GateFailure::NotRun => "not_run",
+            GateFailure::Skipped => "skipped",
             GateFailure::TimedOut => "timed_out",
             GateFailure::Unavailable => "unavailable",
         }
@@ -101,6 +106,7 @@ impl fmt::Display for GateFailure {
         f.write_str(match self {
             GateFailure::Broken => "broken",
             GateFailure::NotRun => "not run",
+            GateFailure::Skipped => "skipped",
             GateFailure::TimedOut => "timed out",
             GateFailure::Unavailable => "unavailable",
         })
@@ -189,6 +195,22 @@ impl Results {
         Some(&self.files.get(found.file?)?.text)
     }
 
+    /// Returns the path of a finding as it is opened from a folder, by its real path: relative to it if the folder is in
+    /// the same repository or root, or above the file; else absolute.
+    pub(super) fn path_from(&self, folder: Option<&Path>, found: &LocatedFinding) -> String {
+        let top = found.top_index.and_then(|top| self.tops.get(top));
+        let (Some(top), Some(folder)) = (top, folder) else { return found.path.clone() };
+        let shown = Path::new(&found.path);
+        if shown.is_absolute() && !shown.starts_with(top) {
+            return found.path.clone();
+        }
+        if let Some(base) = folder.strip_prefix(top).ok().and_then(Path::to_str) {
+            return relative(base, &found.relative_path);
+        }
+        let file = top.join(&found.relative_path);
+        file.strip_prefix(folder).unwrap_or(&file).display().to_string()
+    }
+
     /// Returns the number of skipped files for each reason.
     pub(super) fn skipped_by_reason(&self) -> BTreeMap<&str, usize> {
         let mut reasons = BTreeMap::new();
@@ -241,10 +263,14 @@ impl Results {
         *totals.outcomes.entry(run.outcome.name()).or_default() += 1;
         totals.ms += run.ms;
         totals.blocking |= run.blocking;
+        if run.outcome == Outcome::Skipped {
+            totals.skip_reasons.extend(run.why.clone());
+        }
         let happened = match run.outcome {
             Outcome::Passed | Outcome::Found | Outcome::Fixed => return,
-            Outcome::Skipped if !run.withheld => return,
-            Outcome::Skipped => GateFailure::NotRun,
+            Outcome::Skipped if run.withheld => GateFailure::NotRun,
+            Outcome::Skipped if run.reason == RunReason::LeftOut => GateFailure::Skipped,
+            Outcome::Skipped => return,
             Outcome::Unavailable => GateFailure::Unavailable,
             Outcome::Broken => GateFailure::Broken,
             Outcome::TimedOut => GateFailure::TimedOut,

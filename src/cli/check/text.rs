@@ -2,18 +2,23 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use super::results::{FindingCounts, GateFailure, GateTotals, LocatedFinding, Results};
 use crate::cli::excerpt::Excerpt;
 use crate::cli::paint::{DONE, LABEL, REJECTED, WARNING, labelled, paint, visible};
 use crate::cli::show;
 use crate::cli::verbosity::Verbosity;
+use lockgate_checks::Outcome;
 use lockgate_engine::CheckBase;
 use lockgate_mcp::answer::reported_finding;
 use lockgate_protocol::ReportedFinding;
 
 /// Maximum number of findings shown.
 const MAX_FINDINGS: usize = 200;
+
+/// Maximum number of reasons shown for the skipped runs of a gate.
+const MAX_SKIP_REASONS: usize = 3;
 
 /// Maximum length of a source line shown below a finding, in bytes.
 const LONGEST_LINE: usize = 1000;
@@ -22,7 +27,9 @@ const LONGEST_LINE: usize = 1000;
 /// verbose output also old findings, and each gate with its runs and their time.
 pub(super) fn render(results: &Results, verbosity: Verbosity) -> String {
     let shown: Vec<&LocatedFinding> = shown(results, verbosity).collect();
-    let mut text: String = shown.iter().take(MAX_FINDINGS).map(|found| finding(results, found)).collect();
+    let folder = current_folder();
+    let finding = |found: &&LocatedFinding| finding(results, found, folder.as_deref());
+    let mut text: String = shown.iter().take(MAX_FINDINGS).map(finding).collect();
     let more = shown.len().saturating_sub(MAX_FINDINGS);
     if more > 0 {
         text += &labelled(WARNING, "more", format!("{more} findings are not shown; --format json has all"));
@@ -30,12 +37,14 @@ pub(super) fn render(results: &Results, verbosity: Verbosity) -> String {
     text + &ending(results, verbosity)
 }
 
-/// Renders each finding on one line, as in `a.py:3:1: ruff F401: unused import`, then the rest as [`render`] does.
+/// Renders each finding on one line, as in `error a.py:3:1: ruff F401: unused import`, then the rest as [`render`] does.
 pub(super) fn concise(results: &Results, verbosity: Verbosity) -> String {
+    let folder = current_folder();
     let line = |found: &LocatedFinding| {
+        let path = results.path_from(folder.as_deref(), found);
         let style = if found.finding.blocking { REJECTED } else { WARNING };
         let rank = if found.finding.blocking { "error" } else { "warning" };
-        format!("{} {}\n", paint(style, rank), visible(&location(found)).replace('\n', " "))
+        format!("{} {}\n", paint(style, rank), visible(&located(&path, found)).replace('\n', " "))
     };
     shown(results, verbosity).map(line).collect::<String>() + &ending(results, verbosity)
 }
@@ -126,20 +135,26 @@ fn base(base: &CheckBase) -> Option<String> {
     }
 }
 
-fn finding(results: &Results, found: &LocatedFinding) -> String {
+fn finding(results: &Results, found: &LocatedFinding, folder: Option<&Path>) -> String {
     let it = &found.finding;
     let reported = ReportedFinding { path: None, new: it.fresh || it.counts, ..reported_finding(it) };
     let line = results.text(found).map(|text| text.lines().with_line_end(it.line).to_owned());
     let excerpt = line
         .filter(|line| !line.is_empty() && line.len() <= LONGEST_LINE)
         .map(|text| Excerpt { first_line: it.line, text });
-    show::finding(&one_line(&found.path), &reported, excerpt.as_slice())
+    show::finding(&one_line(&results.path_from(folder, found)), &reported, excerpt.as_slice())
 }
 
-/// Renders the runs of a gate by outcome, and their time together.
+/// Renders the runs of a gate by outcome, with the reasons of those that were skipped, and their time together.
 fn runs(totals: &GateTotals) -> String {
-    let outcomes: Vec<String> =
-        totals.outcomes.iter().map(|(outcome, count)| format!("{outcome} {count}")).collect();
+    let reasons = || -> Vec<String> {
+        totals.skip_reasons.iter().take(MAX_SKIP_REASONS).map(|why| visible(why).replace('\n', " ")).collect()
+    };
+    let outcome = |(outcome, count): (&&str, &usize)| match *outcome == Outcome::Skipped.name() {
+        true if !totals.skip_reasons.is_empty() => format!("{outcome} {count} ({})", reasons().join("; ")),
+        true | false => format!("{outcome} {count}"),
+    };
+    let outcomes: Vec<String> = totals.outcomes.iter().map(outcome).collect();
     labelled(LABEL, "gate", format!("{}: {}; {} ms", totals.gate, outcomes.join(", "), totals.ms))
 }
 
@@ -158,11 +173,20 @@ pub(super) fn could_not_run(totals: &GateTotals) -> String {
     format!("{} could not run: {}", totals.gate, failures.join("; "))
 }
 
-/// Returns a finding on one line, as in `a.py:3:1: ruff F401: unused import`.
+/// The current folder; `None` if it no longer exists.
+fn current_folder() -> Option<PathBuf> {
+    std::env::current_dir().ok()
+}
+
+/// Returns a finding on one line, as in `a.py:3:1: ruff F401: unused import`, with the path from the top of its root.
 pub(super) fn location(found: &LocatedFinding) -> String {
+    located(&found.relative_path, found)
+}
+
+fn located(path: &str, found: &LocatedFinding) -> String {
     let it = &found.finding;
     let code = it.code.as_deref().map(|code| format!(" {code}")).unwrap_or_default();
-    format!("{}:{}:{}: {}{code}: {}", found.relative_path, it.line, it.column, it.gate, it.message)
+    format!("{path}:{}:{}: {}{code}: {}", it.line, it.column, it.gate, it.message)
 }
 
 /// Replaces line ends in a path.
@@ -177,6 +201,7 @@ fn gate(totals: &GateTotals) -> String {
         let why = if why.is_empty() { String::new() } else { format!(": {}", visible(why)) };
         let hint = match happened {
             GateFailure::NotRun => "; `lockgate trust` or --trust lets it run",
+            GateFailure::Skipped => "; the policy requires this gate",
             GateFailure::Broken | GateFailure::TimedOut | GateFailure::Unavailable => "",
         };
         labelled(style, "gate", format!("{} {happened} for {}{why}{hint}", totals.gate, files(*count)))

@@ -58,6 +58,38 @@ fn concise_results_have_a_line_for_each_finding() {
     assert!(quiet.lines().all(|line| line.starts_with("error ")), "{quiet}");
 }
 
+/// An editor opens a path from the folder in which the command ran.
+#[test]
+fn paths_for_people_are_relative_to_the_current_folder() {
+    let fixture = project();
+    commit(&fixture, &[("d/a.py", GOOD), ("d/e/b.py", GOOD), ("c/x.py", GOOD)]);
+    write(&fixture, &[("d/a.py", BAD), ("d/e/b.py", BAD), ("c/x.py", BAD)]);
+    let (root, inner) = (fixture.at("root"), fixture.at("root/d"));
+    let (root, inner) = (root.to_str().unwrap(), inner.to_str().unwrap());
+    let absolute = format!("{root}/c/x.py");
+    for (folder, arguments, expected) in [
+        ("root", &[][..], &["c/x.py", "d/a.py", "d/e/b.py"][..]),
+        ("root/d", &[], &["a.py", "e/b.py"]),
+        ("root/d/e", &["..", "../../c"], &["../../c/x.py", "../a.py", "b.py"]),
+        ("root", &["--root", inner], &["d/a.py", "d/e/b.py"]),
+        ("root/c", &["--root", inner], &["../d/a.py", "../d/e/b.py"]),
+        ("outside", &["--root", root, "c"], &[absolute.as_str()]),
+    ] {
+        let paths = |format: &str| {
+            let mut command = fixture.command();
+            command.current_dir(fixture.at(folder)).args(["check", "--format", format]).args(arguments);
+            let text = String::from_utf8(command.output().unwrap().stdout).unwrap();
+            let path = |line: &str| {
+                let place = line.strip_prefix(" --> ").or(line.strip_prefix("error "))?;
+                Some(place.split_once(":2:1")?.0.to_owned())
+            };
+            text.lines().filter_map(path).collect::<Vec<_>>()
+        };
+        assert_eq!(paths("concise"), expected, "{folder} {arguments:?}");
+        assert_eq!(paths("text"), expected, "{folder} {arguments:?}");
+    }
+}
+
 #[test]
 fn statistics_count_each_code() {
     let statistics = check(&fixture(), &["--statistics"], 1).stdout;

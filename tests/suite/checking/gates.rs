@@ -105,6 +105,39 @@ fn a_gate_that_cannot_run_is_reported_and_fails_where_required() {
 }
 
 #[test]
+fn a_required_gate_that_leaves_the_file_out_is_named() {
+    let ignores = "#!/bin/sh\ncat > /dev/null\necho excluded\n";
+    let checked = |options: &str| {
+        let fixture = fixture(options, Some(ignores));
+        let policy = finds(options) + "    unseen: '^excluded$'\n";
+        commit(&fixture, &[("quality.yaml", &policy), ("a.py", GOOD)]);
+        write(&fixture, &[("a.py", "x = 1\n")]);
+        let line =
+            "gate      it skipped for 1 file: ignored the file: excluded; the policy requires this gate\n";
+        let text = check(&fixture, &["--trust"], 0).stdout;
+        let verbose = check(&fixture, &["--trust", "-v"], 0).stdout;
+        assert!(verbose.contains("gate      it: skipped 1 (ignored the file: excluded); "), "{verbose}");
+        let why = json(&fixture, &["--trust"], 0)["gates"][0]["why"].clone();
+        (text.contains(line), why)
+    };
+    assert_eq!(
+        checked(", required: true"),
+        (true, serde_json::json!({"skipped": "ignored the file: excluded"}))
+    );
+    assert_eq!(checked(""), (false, Value::Null), "the control");
+}
+
+#[test]
+fn verbose_results_tell_why_a_gate_never_ran() {
+    let fixture = project();
+    commit(&fixture, &[("quality.yaml", "quality_gates: { python: [{ tool: syntax }, { tool: gofmt }] }\n")]);
+    write(&fixture, &[("a.py", GOOD), ("b.py", GOOD)]);
+    let verbose = check(&fixture, &["-v"], 0).stdout;
+    assert!(verbose.contains("gate      gofmt: skipped 2 (not for this language); "), "{verbose}");
+    assert!(!check(&fixture, &[], 0).stdout.contains("gofmt"), "the control");
+}
+
+#[test]
 fn a_warning_is_reported_and_fails_nothing() {
     let fixture = fixture(", level: warn", Some(FINDS));
     let text = check(&fixture, &["--trust"], 0).stdout;

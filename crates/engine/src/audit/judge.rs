@@ -222,7 +222,7 @@ impl Services {
             if watch.cancelled() {
                 return Err(cancelled(watch));
             }
-            Ok((changed, previous_content(changed, revision)?))
+            Ok((changed, previous_content(changed, revision, survey.whole.as_ref())?))
         });
         let read = |(changed, was): (&ChangedFile, FileAtRevision)| {
             self.read_changed(root, root_index, changed, was)
@@ -238,7 +238,7 @@ impl Services {
         changed: &ChangedFile,
         was: FileAtRevision,
     ) -> Result<FileRead, Error> {
-        let ChangedFile { path, previous_path: from, limit: _ } = changed;
+        let ChangedFile { path, previous_path: from, .. } = changed;
         let read = || -> Result<_, Error> {
             let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
             let rules = self.policies.policy(&self.store.files, &place)?;
@@ -279,8 +279,15 @@ impl Services {
 }
 
 /// Reads the content of a file at the revision.
-fn previous_content(changed: &ChangedFile, revision: Option<&Revision>) -> Result<FileAtRevision, Error> {
-    let ChangedFile { path, previous_path: from, limit } = changed;
+fn previous_content(
+    changed: &ChangedFile,
+    revision: Option<&Revision>,
+    whole: Option<&Revision>,
+) -> Result<FileAtRevision, Error> {
+    let ChangedFile { path, previous_path: from, outside_path, limit } = changed;
+    if let (Some(path), Some(whole)) = (outside_path, whole) {
+        return whole.file_at(path, *limit);
+    }
     revision.map_or(Ok(FileAtRevision::Absent), |revision| {
         revision.file_at(from.as_ref().unwrap_or(path), *limit)
     })

@@ -8,17 +8,19 @@
 mod checked_file;
 mod in_project;
 mod judge;
+mod known_files;
 mod merge;
 mod normalize;
 mod survey;
 mod written;
 
-use std::collections::HashSet;
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 pub use self::checked_file::{ChangeKind, CheckedFile};
 pub use self::in_project::ProjectTrial;
 
+use self::known_files::KnownFiles;
 use super::services::{Services, cancelled};
 use super::workspace::Workspace;
 use lockgate_checks::Watch;
@@ -118,13 +120,21 @@ impl Workspace {
 impl Services {
     fn audit(&self, subjects: &AuditTarget, watch: &Watch) -> Result<Audit, Error> {
         let mut audit = Audit::default();
-        let scopes = self.scopes(subjects)?;
-        let (mut surveys, mut compared) = (Vec::new(), HashSet::new());
+        let NamedPaths { scopes, links } = self.named_paths(subjects)?;
+        let (mut surveys, mut known) = (Vec::new(), KnownFiles::default());
         for root in 0..self.store.files.root_paths().len() {
             let scopes: Vec<&ListedPath> = scopes.iter().filter(|scope| scope.root == root).collect();
-            if !scopes.is_empty() {
+            let mut links = links.iter().filter(|(of, _)| *of == root).peekable();
+            if !scopes.is_empty() || links.peek().is_some() {
                 let base = subjects.base.as_deref();
-                surveys.push(self.survey(root, &scopes, base, &mut audit, &mut compared, watch)?);
+                surveys.push(self.survey(root, &scopes, base, &mut audit, &mut known, watch)?);
+                let root_index = audit.roots.len().saturating_sub(1);
+                let skipped = |(_, path): &(usize, String)| SkippedFile {
+                    root_index,
+                    path: path.clone(),
+                    reason: LINK.to_owned(),
+                };
+                audit.skipped.extend(links.map(skipped));
             }
         }
         for survey in surveys {
@@ -137,18 +147,48 @@ impl Services {
         Ok(audit)
     }
 
-    /// Returns the scopes that the paths name; without paths, the base of the first root and every further
-    /// root.
-    fn scopes(&self, subjects: &AuditTarget) -> Result<Vec<ListedPath>, Error> {
+    /// Returns what the paths name; without paths, the base of the first root and every further root.
+    fn named_paths(&self, subjects: &AuditTarget) -> Result<NamedPaths, Error> {
         let Some(paths) = &subjects.paths else {
             let roots = 0..self.store.files.root_paths().len();
             let base = |root| if root == 0 { self.store.files.base().to_owned() } else { String::new() };
-            return Ok(roots
-                .map(|root| ListedPath { root, path: base(root), kind: PathKind::Folder })
-                .collect());
+            let scopes = roots.map(|root| ListedPath { root, path: base(root), kind: PathKind::Folder });
+            return Ok(NamedPaths { scopes: scopes.collect(), links: BTreeSet::new() });
         };
-        paths.iter().map(|path| self.store.files.scope(path)).collect()
+        let mut named = NamedPaths::default();
+        for path in paths {
+            match self.store.files.scope(path) {
+                Ok(scope) => named.scopes.push(scope),
+                Err(error) => {
+                    named.links.insert(self.link_in_root(path).ok_or(error)?);
+                }
+            }
+        }
+        Ok(named)
     }
+
+    /// Returns the root and the path in it of a symlink that a path names; `None` for anything else.
+    fn link_in_root(&self, path: &str) -> Option<(usize, String)> {
+        let (files, named) = (&self.store.files, Path::new(path));
+        let parent = named.parent()?.to_str().filter(|parent| !parent.is_empty()).unwrap_or(".");
+        let ListedPath { root, path: folder, kind } = files.scope(parent).ok()?;
+        let name = named.file_name()?.to_str()?;
+        let link = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+        let is_link = kind == PathKind::Folder
+            && files.root_paths().get(root)?.join(&link).symlink_metadata().ok()?.is_symlink();
+        is_link.then_some((root, link))
+    }
+}
+
+/// The reason for which a symlink is skipped, as in a folder.
+const LINK: &str = "a link";
+
+/// What the paths of an audit name.
+#[derive(Debug, Default)]
+struct NamedPaths {
+    scopes: Vec<ListedPath>,
+    /// The symlinks that lead out of the roots or nowhere: the root and the path in it.
+    links: BTreeSet<(usize, String)>,
 }
 
 /// Rejects a path that neither exists nor existed at the revision.

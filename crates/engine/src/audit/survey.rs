@@ -2,15 +2,18 @@
 //!
 //! Invariant: each file is compared once, even if several paths name it, or several roots contain it.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeSet, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::super::services::{Services, cancelled};
+use super::known_files::KnownFiles;
 use super::{Audit, AuditRoot, CheckBase, SkippedFile, no_such_path};
 use lockgate_checks::{Watch, parallel, sanitize};
 use lockgate_error::{Code, Error};
 use lockgate_store::{
     FileSnapshot, ListedPath, Listing, OTHER_REPOSITORY, PathKind, Repository, Revision, RevisionFiles,
+    relative,
 };
 
 /// The files of one root to be judged.
@@ -19,6 +22,8 @@ pub(super) struct AuditedFiles {
     pub(super) root_index: usize,
     /// The revision to compare with, if there is one.
     pub(super) revision: Option<Revision>,
+    /// The files of the whole repository at that revision, if a file was renamed from outside of the root.
+    pub(super) whole: Option<Revision>,
     pub(super) changed: Vec<ChangedFile>,
     /// The paths of the files that no longer exist, relative to the root.
     pub(super) removed: Vec<String>,
@@ -29,10 +34,40 @@ pub(super) struct AuditedFiles {
 pub(super) struct ChangedFile {
     /// Its path relative to the root.
     pub(super) path: String,
-    /// The path that this file had at the revision, if it was another.
+    /// The path relative to the root that this file had at the revision, if it was another.
     pub(super) previous_path: Option<String>,
+    /// The path from the top of the repository that this file had at the revision, if that was outside of the root.
+    pub(super) outside_path: Option<String>,
     /// The size limit of the file, in bytes.
     pub(super) limit: u64,
+}
+
+/// The files of one root that git tracks.
+#[derive(Default)]
+struct TrackedFiles {
+    /// Those of HEAD, if another revision is compared with.
+    head: Option<Revision>,
+    staged: BTreeSet<String>,
+}
+
+impl TrackedFiles {
+    /// Reads those of the index and, if another revision is compared with, of HEAD. One that cannot be read has none.
+    fn read(root: &Path, base: Option<&str>) -> TrackedFiles {
+        let Ok(Some(repository)) = Repository::around(root) else { return TrackedFiles::default() };
+        let staged = repository.staged_files();
+        let head = base.and_then(|_| repository.revision(None).ok());
+        TrackedFiles { head, staged }
+    }
+
+    /// Iterates over the tracked files at or below a path, some of them twice.
+    fn inside(&self, path: &str) -> impl Iterator<Item = &str> {
+        let head = self.head.iter().flat_map(move |head| head.names().inside(path).collect::<Vec<_>>());
+        let is_inside = move |file: &&str| {
+            path.is_empty()
+                || file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        head.chain(self.staged.iter().map(String::as_str).filter(is_inside))
+    }
 }
 
 /// The result of comparing a file with the revision.
@@ -44,7 +79,7 @@ enum FileComparison {
 }
 
 impl Services {
-    /// Compares the files of one root with the revision, except those in `compared`, to which it adds them: nested roots have
+    /// Compares the files of one root with the revision, except the known ones, to which it adds them: nested roots have
     /// files in common.
     pub(super) fn survey(
         &self,
@@ -52,17 +87,18 @@ impl Services {
         scopes: &[&ListedPath],
         base: Option<&str>,
         audit: &mut Audit,
-        compared: &mut HashSet<PathBuf>,
+        known: &mut KnownFiles,
         watch: &Watch,
     ) -> Result<AuditedFiles, Error> {
         let (audit_root, revision) = self.resolve_root(root, base)?;
         let folder = audit_root.top.join(&audit_root.prefix);
         audit.roots.push(audit_root);
         let root_index = audit.roots.len() - 1;
-        let mut survey = AuditedFiles { root_index, revision, changed: Vec::new(), removed: Vec::new() };
+        let (changed, removed) = (Vec::new(), Vec::new());
+        let mut survey = AuditedFiles { root_index, revision, whole: None, changed, removed };
         let names = survey.revision.as_ref().map(Revision::names);
-        let (mut candidates, mut removed) = self.candidates(root, scopes, &survey, audit)?;
-        let mut is_new = |path: &String| compared.insert(folder.join(path));
+        let (mut candidates, mut removed) = self.candidates(root, scopes, &survey, base, audit)?;
+        let mut is_new = |path: &String| known.compared.insert(folder.join(path));
         candidates.retain(&mut is_new);
         removed.retain(is_new);
         audit.deleted += removed.len();
@@ -79,20 +115,24 @@ impl Services {
             match comparison? {
                 FileComparison::Unchanged => audit.unchanged += 1,
                 FileComparison::Skipped(skipped_file) => audit.skipped.push(skipped_file),
-                FileComparison::Changed(changed, deleted) => {
+                FileComparison::Changed(changed, mut deleted) => {
+                    deleted.retain(|path| !known.renamed.contains(&folder.join(path)));
                     survey.changed.push(changed);
                     sources.push(deleted);
                 }
             }
         }
         set_previous_paths(&mut survey.changed, &sources);
-        let renamed = survey.changed.iter().filter_map(|changed| changed.previous_path.clone());
+        let renamed: Vec<String> =
+            survey.changed.iter().filter_map(|changed| changed.previous_path.clone()).collect();
+        known.renamed.extend(renamed.iter().map(|path| folder.join(path)));
+        self.set_outside_paths(&mut survey, audit, known)?;
         survey.removed =
             removed.into_iter().chain(renamed).collect::<BTreeSet<String>>().into_iter().collect();
         Ok(survey)
     }
 
-    /// Resolves a root and the base that its files are compared with.
+    /// Resolves a root, and the base that its files are compared with.
     fn resolve_root(&self, root: usize, base: Option<&str>) -> Result<(AuditRoot, Option<Revision>), Error> {
         let base_label = self.store.files.base().to_owned();
         let real = self.store.files.root_paths().get(root).cloned().unwrap_or_default();
@@ -114,7 +154,8 @@ impl Services {
             Some(id) => CheckBase::Revision(revision.name.clone(), id.clone()),
             None => CheckBase::NoCommits,
         };
-        Ok((AuditRoot { root, top, prefix, base_label, base }, Some(revision)))
+        let audit_root = AuditRoot { root, top, prefix, base_label, base };
+        Ok((audit_root, Some(revision)))
     }
 
     /// Returns the files that the paths name, each once, and those of them that no longer exist.
@@ -123,10 +164,15 @@ impl Services {
         root: usize,
         scopes: &[&ListedPath],
         survey: &AuditedFiles,
+        base: Option<&str>,
         audit: &mut Audit,
     ) -> Result<(BTreeSet<String>, BTreeSet<String>), Error> {
         let (mut files, mut removed) = (BTreeSet::new(), BTreeSet::new());
         let root_index = survey.root_index;
+        let tracked = LazyCell::new(|| match (&survey.revision, self.store.files.root_paths().get(root)) {
+            (Some(_), Some(folder)) => TrackedFiles::read(folder, base),
+            _ => TrackedFiles::default(),
+        });
         for scope in scopes {
             let was = was_inside(survey.revision.as_ref(), &scope.path);
             let is_nested =
@@ -160,6 +206,12 @@ impl Services {
                     // Tracked files count even if an ignore file names them.
                     let existing = was.iter().filter(|path| self.store.files.has_file(root, path));
                     files.extend(existing.cloned());
+                    let ignored = tracked
+                        .inside(&scope.path)
+                        .filter(|path| !files.contains(*path) && self.is_own_file(root, path))
+                        .map(str::to_owned)
+                        .collect::<Vec<_>>();
+                    files.extend(ignored);
                     removed.extend(was.into_iter().filter(|path| self.store.files.is_deleted(root, path)));
                 }
             }
@@ -167,6 +219,53 @@ impl Services {
         audit.skipped.sort_by(|one, other| (one.root_index, &one.path).cmp(&(other.root_index, &other.path)));
         audit.skipped.dedup();
         Ok((files, removed))
+    }
+
+    /// True if a path of a root is a file, and not one of another repository.
+    fn is_own_file(&self, root: usize, path: &str) -> bool {
+        self.store.files.has_file(root, path) && !self.store.files.is_in_nested_repository(root, path)
+    }
+
+    /// Finds the files of a root that were renamed from elsewhere in its repository.
+    fn set_outside_paths(
+        &self,
+        survey: &mut AuditedFiles,
+        audit: &Audit,
+        known: &mut KnownFiles,
+    ) -> Result<(), Error> {
+        let Some(AuditRoot { root, top, prefix, base, .. }) = audit.roots.get(survey.root_index) else {
+            return Ok(());
+        };
+        let (CheckBase::Revision(_, id), false) = (base, prefix.is_empty()) else { return Ok(()) };
+        let names = survey.revision.as_ref().map(Revision::names);
+        let is_new = |file: &&mut ChangedFile| {
+            file.previous_path.is_none() && names.as_ref().is_some_and(|names| !names.has(&file.path))
+        };
+        let new: Vec<&mut ChangedFile> = survey.changed.iter_mut().filter(is_new).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let Some(repository) = Repository::around(top)? else { return Ok(()) };
+        let whole = repository.revision(Some(id))?;
+        let was = whole.names();
+        for file in new {
+            let Ok((bytes, _)) = self.bytes(*root, &file.path) else { continue };
+            let is_source = |path: &&&str| {
+                !Path::new(path).starts_with(prefix)
+                    && is_deleted(&top.join(path))
+                    && !known.renamed.contains(&top.join(path))
+            };
+            let sources: Vec<&str> = was.paths_of(&bytes).iter().filter(is_source).copied().collect();
+            let has_name =
+                |source: &&&str| Path::new(source).file_name() == Path::new(&file.path).file_name();
+            let Some(source) = sources.iter().find(has_name).or(sources.first()) else { continue };
+            known.renamed.insert(top.join(source));
+            file.previous_path = Some(relative(prefix, source));
+            file.outside_path = Some((*source).to_owned());
+        }
+        drop(was);
+        survey.whole = Some(whole);
+        Ok(())
     }
 
     /// Compares a file with the revision; a file that cannot be read as text is skipped.
@@ -183,7 +282,10 @@ impl Services {
             Err(error) => return skipped(root_index, path, error).map(FileComparison::Skipped),
         };
         let Some(names) = names else {
-            return Ok(FileComparison::Changed(ChangedFile { path, previous_path: None, limit }, Vec::new()));
+            return Ok(FileComparison::Changed(
+                ChangedFile { path, previous_path: None, outside_path: None, limit },
+                Vec::new(),
+            ));
         };
         if names.is(&path, &bytes) {
             return Ok(FileComparison::Unchanged);
@@ -191,7 +293,10 @@ impl Services {
         let is_deleted = |other: &str| self.store.files.is_deleted(root, other);
         let sources = if names.has(&path) { &[] } else { names.paths_of(&bytes) };
         let deleted = sources.iter().filter(|path| is_deleted(path)).map(|path| (*path).to_owned()).collect();
-        Ok(FileComparison::Changed(ChangedFile { path, previous_path: None, limit }, deleted))
+        Ok(FileComparison::Changed(
+            ChangedFile { path, previous_path: None, outside_path: None, limit },
+            deleted,
+        ))
     }
 
     /// Reads the bytes of a file, and its size limit.
@@ -219,6 +324,11 @@ fn set_previous_paths(changed: &mut [ChangedFile], sources: &[Vec<String>]) {
             file.previous_path = source.cloned();
         }
     }
+}
+
+/// True if a file that was at an absolute path is deleted: nothing is there, or a folder.
+fn is_deleted(path: &Path) -> bool {
+    !path.symlink_metadata().is_ok_and(|metadata| !metadata.is_dir())
 }
 
 /// Returns the files that were at or below a path at the revision.

@@ -10,11 +10,13 @@
 mod alternates;
 mod tree;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use gix::ObjectId;
+use gix::index::entry::Mode;
 use gix::objs::Kind;
 
 use lockgate_error::{Code, Error};
@@ -22,6 +24,9 @@ use tree::{Trees, describe};
 
 /// The start of a Git LFS pointer, which replaces a large file's text in the repository.
 const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
+
+/// The largest index that is read, in bytes: that of some four million files.
+const MAX_INDEX: u64 = 512 << 20;
 
 /// The default revision to compare with.
 const HEAD: &str = "HEAD";
@@ -101,6 +106,33 @@ impl Repository {
     /// The path from there to the root, with `/`; empty if they are the same.
     pub fn prefix(&self) -> &str {
         &self.prefix
+    }
+
+    /// Returns the paths of the files below the root that the index has, staged or committed, relative to the root. A
+    /// missing index has none, and neither has one that cannot be read or is larger than its limit.
+    pub fn staged_files(&self) -> BTreeSet<String> {
+        let index = self.repo.index_path();
+        let shared =
+            index.with_file_name("").read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+        // A split index has most of its entries in another file.
+        let is_shared = |path: &PathBuf| {
+            path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"sharedindex."))
+        };
+        let is_readable = |path: &PathBuf| {
+            path.symlink_metadata().is_ok_and(|file| file.is_file() && file.len() <= MAX_INDEX)
+        };
+        if !is_readable(&index) || !shared.filter(is_shared).all(|path| is_readable(&path)) {
+            return BTreeSet::new();
+        }
+        let Ok(index) = self.repo.open_index() else { return BTreeSet::new() };
+        let is_file = |mode: Mode| mode == Mode::FILE || mode == Mode::FILE_EXECUTABLE;
+        let files = index.entries().iter().filter(|entry| is_file(entry.mode));
+        let paths = files.filter_map(|entry| std::str::from_utf8(entry.path(&index)).ok());
+        let below = |path: &str| match self.prefix.as_str() {
+            "" => Some(path.to_owned()),
+            prefix => path.strip_prefix(prefix)?.strip_prefix('/').map(str::to_owned),
+        };
+        paths.filter_map(below).collect()
     }
 
     /// Returns the files at a revision, by default HEAD; `a...b` means their merge base.
