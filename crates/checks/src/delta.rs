@@ -14,11 +14,13 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
+use serde::{Deserialize, Serialize};
+
 use super::finding::Severity;
 use lockgate_text::{LineMap, Lines};
 
 /// The certainty of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Belief {
     /// The finding is a fault in any case.
     Certain,

@@ -9,6 +9,8 @@ use lockgate_sandbox::Halt;
 pub(super) enum GateError {
     /// The gate did not run, for this reason.
     Skipped(String),
+    /// The program, or its configuration in the project, leaves the file out; the reason.
+    LeftOut(String),
     /// The fixer would change the draft, but only together with lines outside of the edit; the message.
     Partial(&'static str),
     /// The gate did not run, because its program is not trusted.
@@ -53,6 +55,7 @@ impl GateError {
             }
             GateError::Halted(Halt::TimedOut) => GateError::TimedOutOn(format!("on {text}: {LATE}")),
             GateError::Skipped(_)
+            | GateError::LeftOut(_)
             | GateError::SwitchedOff
             | GateError::Partial(_)
             | GateError::Withheld(_)
@@ -63,7 +66,9 @@ impl GateError {
     /// Returns the outcome of the gate and the reason.
     pub(super) fn outcome(&self) -> (Outcome, &str) {
         match self {
-            GateError::Skipped(why) | GateError::Withheld(why) => (Outcome::Skipped, why),
+            GateError::Skipped(why) | GateError::LeftOut(why) | GateError::Withheld(why) => {
+                (Outcome::Skipped, why)
+            }
             GateError::Partial(why) => (Outcome::Skipped, why),
             GateError::SwitchedOff => (Outcome::Skipped, SWITCHED_OFF),
             GateError::Unavailable(why)
@@ -86,6 +91,7 @@ impl GateError {
             GateError::Template => RunReason::Template,
             GateError::WeakIsolation(_) => RunReason::WeakIsolation,
             GateError::Unready(_) | GateError::SwitchedOff => RunReason::Project,
+            GateError::LeftOut(_) => RunReason::LeftOut,
             GateError::TimedOut(_) | GateError::Halted(Halt::TimedOut) => RunReason::TimeLimit,
             GateError::Skipped(_)
             | GateError::Partial(_)
@@ -98,9 +104,14 @@ impl GateError {
         }
     }
 
+    /// True if the gate is not meant to check the file.
+    pub(super) fn is_skip(&self) -> bool {
+        matches!(self, GateError::Skipped(_) | GateError::LeftOut(_))
+    }
+
     /// True if the gate was meant to run but could not.
     pub(super) fn is_failure(&self) -> bool {
-        !matches!(self, GateError::Skipped(_) | GateError::Partial(_) | GateError::Halted(Halt::Cancelled))
+        !self.is_skip() && !matches!(self, GateError::Partial(_) | GateError::Halted(Halt::Cancelled))
     }
 }
 
@@ -156,6 +167,8 @@ mod tests {
             assert_eq!(other.reason(), RunReason::Outcome, "{other:?}");
             assert_eq!(other.outcome(), (outcome, why.as_str()));
         }
+        let left_out = GateError::LeftOut(why()).with_context("its canary");
+        assert_eq!((left_out.reason(), left_out.is_failure()), (RunReason::LeftOut, false));
         for error in [GateError::Unavailable(why()), GateError::Broken(why()), GateError::Skipped(why())] {
             assert_eq!(error.reason(), RunReason::Outcome, "{error:?}");
         }

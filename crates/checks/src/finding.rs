@@ -76,7 +76,7 @@ pub fn sanitize(text: &str) -> String {
             plain => clean.push(plain),
         }
     }
-    cut(clean.trim())
+    cut(clean.trim(), LONGEST_MESSAGE)
 }
 
 /// Skips the rest of an ANSI sequence: `[`, its parameters and the final letter.
@@ -88,11 +88,12 @@ fn skip_escape(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     let _final_letter = characters.next_if(|c| matches!(c, '@'..='~'));
 }
 
-fn cut(text: &str) -> String {
-    if text.chars().count() <= LONGEST_MESSAGE {
+/// Cuts a text to at most this many characters, of which the last three are dots.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
         return text.to_owned();
     }
-    text.chars().take(LONGEST_MESSAGE - 3).chain("...".chars()).collect()
+    text.chars().take(most.saturating_sub(3)).chain("...".chars()).collect()
 }
 
 #[cfg(test)]

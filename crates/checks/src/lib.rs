@@ -32,6 +32,7 @@
 mod agreement;
 mod canary_samples;
 mod command;
+mod constant_pattern;
 mod damage;
 mod delta;
 mod draft;
@@ -59,6 +60,7 @@ mod stage;
 mod syntax;
 mod trial;
 mod verdict;
+mod wording;
 
 pub use agreement::{Mismatch, mismatch};
 pub use canary_samples::canaries;

@@ -16,6 +16,7 @@ use super::delta::{ComparedFinding, MarkedFinding};
 use super::draft::Draft;
 use super::finding::Severity;
 use super::markdown::{BROKEN_LINK, body_start, is_there, page_of, target};
+use super::wording::listed;
 use lockgate_policy::{Level, Rule};
 
 /// The maximum number of links that a finding names.
@@ -79,7 +80,9 @@ pub fn anchors(text: &str) -> BTreeMap<String, usize> {
     let mut anchors = Anchors::default();
     let lines = LineStarts::new(text);
     let (mut heading, mut images): (Option<String>, usize) = (None, 0);
-    for_each_event(text, |event, offset| match event {
+    let start = body_start(text);
+    let events = parser(text.get(start..).unwrap_or_default()).into_offset_iter();
+    events.map(|(event, range)| (event, start + range.start)).for_each(|(event, offset)| match event {
         Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
         Event::End(TagEnd::Heading(_)) => {
             if let Some(heading) = heading.take() {
@@ -90,15 +93,9 @@ pub fn anchors(text: &str) -> BTreeMap<String, usize> {
         Event::Start(Tag::Image { .. }) => images += 1,
         Event::End(TagEnd::Image) => images = images.saturating_sub(1),
         Event::Text(text) | Event::Code(text) if images == 0 => {
-            if let Some(heading) = &mut heading {
-                heading.push_str(&text);
-            }
+            heading.iter_mut().for_each(|heading| heading.push_str(&text));
         }
-        Event::SoftBreak | Event::HardBreak => {
-            if let Some(heading) = &mut heading {
-                heading.push(' ');
-            }
-        }
+        Event::SoftBreak | Event::HardBreak => heading.iter_mut().for_each(|heading| heading.push(' ')),
         Event::Html(html) | Event::InlineHtml(html) => {
             for id in attributes(&html, &["id", "name"]) {
                 anchors.add(id.to_lowercase(), lines.line_at(offset));
@@ -167,13 +164,8 @@ pub(super) fn marks(dead: &[DeadLinks], draft: &Draft<'_>, rule: &Rule) -> Vec<C
                 ("dead-anchor", (*line).min(last), format!("#{anchor}, which the edit removes"))
             }
         };
-        let places: Vec<String> =
-            dead.links.iter().take(MAX_NAMED).map(|(path, line)| format!("{path}:{line}")).collect();
-        let rest = match count.saturating_sub(MAX_NAMED) {
-            0 => String::new(),
-            rest => format!(" and {rest} more"),
-        };
-        (line, code, format!("{links} to {lost}: {}{rest}", places.join(", ")))
+        let places = dead.links.iter().map(|(path, line)| format!("{path}:{line}"));
+        (line, code, format!("{links} to {lost}: {}", listed(places, MAX_NAMED, count)))
     };
     let finding = |(line, code, message): (usize, &str, String)| {
         let finding = ComparedFinding::new(draft.after.lines(), (line, 1), message);
@@ -191,13 +183,6 @@ pub(super) fn is_reported(dead: &ComparedFinding, found: &[MarkedFinding]) -> bo
 
 fn parser(body: &str) -> Parser<'_> {
     Parser::new_ext(body, Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS)
-}
-
-/// Calls `with` for each event of a page's body and its offset in the text.
-fn for_each_event<'t>(text: &'t str, mut with: impl FnMut(Event<'t>, usize)) {
-    let start = body_start(text);
-    let body = text.get(start..).unwrap_or_default();
-    parser(body).into_offset_iter().for_each(|(event, range)| with(event, start + range.start));
 }
 
 /// Collects the anchors of a page.

@@ -14,8 +14,9 @@ use percent_encoding::percent_decode_str;
 use super::error::GateError;
 use super::finding::Severity;
 use super::markdown_page::{MOST, MarkdownPage};
-use super::rule_match::{PatternInput, RuleMatch, unread};
+use super::rule_match::{PatternInput, RuleMatch};
 use super::syntax::child::{self, Reply, Task};
+use super::wording::counted;
 
 /// The code of a link to a file that does not exist.
 pub(super) const BROKEN_LINK: &str = "broken-link";
@@ -34,7 +35,7 @@ pub(super) fn faults(page: &PatternInput<'_>) -> Result<Vec<RuleMatch>, GateErro
         None => MarkdownPage::read(body),
         Some(program) => match child::ask(program, Task::Page, ("markdown", path), body, limit) {
             Ok(Reply::Page(page)) => page,
-            other => return Err(unread("pulldown-cmark", other)),
+            other => return Err(child::failure("pulldown-cmark", other).into()),
         },
     };
     let is_front_alone = front.has_keys && body.trim().is_empty();
@@ -49,7 +50,7 @@ pub(super) fn faults(page: &PatternInput<'_>) -> Result<Vec<RuleMatch>, GateErro
         offset: front.end + row.offset,
         code: Some("table-cells"),
         severity: Severity::Warning,
-        message: format!("the row has {} and the table {} columns", counted(row.cells), row.columns),
+        message: format!("the row has {} and the table {} columns", counted(row.cells, "cell"), row.columns),
     });
     let mut known = HashMap::new();
     let links = if is_form(path) { Vec::new() } else { page.links };
@@ -82,27 +83,10 @@ pub(super) fn faults(page: &PatternInput<'_>) -> Result<Vec<RuleMatch>, GateErro
     Ok(untitled.into_iter().chain(ragged).chain(broken).collect())
 }
 
-fn counted(cells: usize) -> String {
-    format!("{cells} {}", if cells == 1 { "cell" } else { "cells" })
-}
-
 /// Folders whose pages are parts of other pages, or get their title from the site generator.
-const PARTS: [&str; 14] = [
-    "changelog.d",
-    "changelogs",
-    "changes",
-    "fragments",
-    "newsfragments",
-    "news",
-    "releasenotes",
-    "includes",
-    "_includes",
-    "partials",
-    "_partials",
-    "snippets",
-    "_snippets",
-    "templates",
-];
+const PARTS: &str = "\
+    changelog.d changelogs changes fragments newsfragments news releasenotes includes _includes partials \
+    _partials snippets _snippets templates";
 
 /// File names of pages that usually have no heading.
 const BARE: [&str; 6] = ["license", "licence", "copying", "notice", "summary", "_sidebar"];
@@ -116,7 +100,9 @@ fn is_untitled_by_custom(path: &str) -> bool {
     name.starts_with(['_', '.'])
         || BARE.contains(&stem.split('-').next().unwrap_or_default())
         || is_form(path)
-        || folders.any(|folder| folder.starts_with('.') || PARTS.contains(&folder.to_lowercase().as_str()))
+        || folders.any(|folder| {
+            folder.starts_with('.') || PARTS.split(' ').any(|part| part == folder.to_lowercase())
+        })
 }
 
 /// True for an issue or pull request template: its links are relative to the page that shows it.

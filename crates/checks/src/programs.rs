@@ -47,7 +47,7 @@ pub struct ResolvedProgram {
 }
 
 /// The result of the search for one program.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct SearchResult {
     resolved: Option<ResolvedProgram>,
     rejected: Vec<String>,
@@ -145,14 +145,9 @@ impl<'a> ProgramFinder<'a> {
     }
 
     fn find_program(&self, bin: &[CommandWord]) -> SearchResult {
-        let mut result = SearchResult::default();
-        for place in bin {
-            result.resolved = self.at(place, &mut result.rejected);
-            if result.resolved.is_some() {
-                break;
-            }
-        }
-        result
+        let mut rejected = Vec::new();
+        let resolved = bin.iter().find_map(|place| self.at(place, &mut rejected));
+        SearchResult { resolved, rejected }
     }
 
     /// Returns the program at a place of `bin`.
@@ -215,19 +210,14 @@ impl<'a> ProgramFinder<'a> {
     /// root.
     fn outside(&self, program: &Path, passed_over: &mut Vec<String>) -> Option<ResolvedProgram> {
         match executable(program) {
-            Ok(None) => None,
+            Ok(None) => {}
             Ok(Some(real)) if !self.is_inside(program) && !self.is_inside(&real) => {
-                Some(self.resolve(program.to_owned(), real))
+                return Some(self.resolve(program.to_owned(), real));
             }
-            Ok(Some(_)) => {
-                passed_over.push(lies_inside(program));
-                None
-            }
-            Err(why) => {
-                passed_over.push(why);
-                None
-            }
+            Ok(Some(_)) => passed_over.push(lies_inside(program)),
+            Err(why) => passed_over.push(why),
         }
+        None
     }
 
     fn resolve(&self, program: PathBuf, real: PathBuf) -> ResolvedProgram {

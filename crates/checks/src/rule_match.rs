@@ -1,8 +1,6 @@
 //! What a rule about a text sees, and what it finds.
 
-use super::error::GateError;
 use super::finding::Severity;
-use super::syntax::child::{NoReply, Reply};
 use lockgate_sandbox::Limit;
 
 /// The maximum number of matches of a forbidden pattern: each search may read the rest of the text.
@@ -32,14 +30,4 @@ pub(super) struct RuleMatch {
     pub(super) code: Option<&'static str>,
     pub(super) severity: Severity,
     pub(super) message: String,
-}
-
-/// Returns the reason that a child process did not read a text; `reader` is the library that it uses.
-pub(super) fn unread(reader: &str, reply: Result<Reply, NoReply>) -> GateError {
-    match reply {
-        Err(NoReply::Halted(halt)) => GateError::Halted(halt),
-        Err(NoReply::Failed(why)) => GateError::Unavailable(format!("{reader} {why}")),
-        Err(NoReply::Panicked(words)) => GateError::Broken(format!("{reader} panicked: {words}")),
-        Ok(_) => GateError::Broken(format!("{reader} gave an unexpected answer")),
-    }
 }

@@ -12,8 +12,7 @@ use super::judge::judge;
 use super::runtime::GateRuntime;
 use super::verdict::{Outcome, Verdict};
 use lockgate_policy::{EffectiveRules, Gate, Rule, Sample, language_of};
-use lockgate_sandbox::Isolation;
-use lockgate_sandbox::Watch;
+use lockgate_sandbox::{Isolation, Watch};
 use lockgate_text::{Buffer, Hints};
 
 /// Runs an in-process gate on a sample, as a new file or as an edit of the text before. Only the neighbours

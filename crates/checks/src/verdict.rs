@@ -55,6 +55,9 @@ pub enum RunReason {
     WeakIsolation,
     /// The program is there, but cannot check the file in this project as it is; `why` tells the reason.
     Project,
+    /// The policy requires the gate, and the program or its configuration in the project leaves the file out; `why`
+    /// tells the reason.
+    LeftOut,
     /// The time limit ended the run on the draft; `why` begins with that.
     TimeLimit,
 }

@@ -118,22 +118,12 @@ fn tree(
     language: &str,
     path: &str,
     text: &str,
-    steps: usize,
-) -> Result<Tree, Unreadable> {
-    let grammar = find(language).ok_or(Unreadable::Unknown)?;
-    match grammar.holds(text) {
-        true => best(grammar, memory, path, text, steps),
-        false => Err(Unreadable::TooDeep),
-    }
-}
-
-fn best(
-    grammar: &Grammar,
-    memory: usize,
-    path: &str,
-    text: &str,
     mut steps: usize,
 ) -> Result<Tree, Unreadable> {
+    let grammar = find(language).ok_or(Unreadable::Unknown)?;
+    if !grammar.holds(text) {
+        return Err(Unreadable::TooDeep);
+    }
     let text = &*grammar.prepare(text);
     let weight = grammar.weight(text);
     let base_cost = grammar.base_cost(text);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::overlay::DraftOverlays;
 use crate::runtime::Versions;
-use lockgate_policy::{CommandSpec, Language, OutputForm, Rule};
+use lockgate_policy::{CommandSpec, Hole, Language, OutputForm, Rule};
 use lockgate_sandbox::{Ceiling, Isolation};
 use lockgate_text::Buffer;
 
@@ -56,4 +56,9 @@ pub(super) fn input_bytes<'a>(command: &CommandSpec, text: &'a Buffer) -> &'a [u
         | OutputForm::Regex { .. }
         | OutputForm::Exit(_) => text.bytes(),
     }
+}
+
+/// Returns true if the command's arguments have one of these placeholders.
+pub(super) fn has_any(command: &CommandSpec, holes: &[Hole]) -> bool {
+    command.words.iter().any(|word| holes.iter().any(|hole| word.has(*hole)))
 }

@@ -23,8 +23,7 @@ use super::error::GateError;
 use super::output::{self, NamedFile, ProgramOutput, ToolFinding};
 use super::packages;
 use lockgate_policy::CommandSpec;
-use lockgate_sandbox::Limit;
-use lockgate_sandbox::{self as sandbox, ProcessOutcome};
+use lockgate_sandbox::{self as sandbox, Limit, ProcessOutcome};
 use lockgate_text::Buffer;
 
 pub(super) use self::input::ProgramInput;
@@ -35,10 +34,7 @@ pub(super) use self::sharing::{SharedPart, lists_files, runs_without_file, share
 
 /// Runs the program on the text, and returns its findings.
 pub(super) fn check(input: &ProgramInput<'_>, limit: Limit<'_>) -> Result<Vec<ToolFinding>, GateError> {
-    let run = FinishedRun::new(input, limit)?;
-    run.unless_unread(output::read(run.command, &run.output(), input.text, &|name| {
-        run.run_dir.resolve_name(name)
-    }))
+    Ok(check_all(input, limit)?.into_iter().flatten().collect())
 }
 
 /// Runs the program once on the text and on those of `batched`. Returns the findings of each, in this
@@ -50,13 +46,11 @@ pub(super) fn check_all(
     let run = FinishedRun::new(input, limit)?;
     let also = input.batched.iter().filter_map(|other| Some((other.path, other.text?)));
     let texts: Vec<(&str, &Buffer)> = std::iter::once((input.path, input.text)).chain(also).collect();
-    run.unless_unread(output::read_all(run.command, &run.output(), &texts, &|name| match run
-        .run_dir
-        .resolve_name(name)
-    {
+    let resolve = |name: &str| match run.run_dir.names.resolve(name) {
         NamedFile::Other(path) if path == input.path => NamedFile::Edited,
         file => file,
-    }))
+    };
+    run.unless_unread(output::read_all(run.command, &run.output(), &texts, &resolve))
 }
 
 /// Runs the program as a formatter, and returns the formatted view, with `\n` line ends.
@@ -92,7 +86,7 @@ impl<'a> FinishedRun<'a> {
             }
             ProcessOutcome::Halted(halt) => return Err(GateError::Halted(halt)),
         };
-        let [stdout, stderr] = [stdout, stderr].map(|output| run_dir.rewrite_paths(output));
+        let [stdout, stderr] = [stdout, stderr].map(|output| run_dir.staged_paths.rewrite(output));
         let run = FinishedRun { command, run_dir, code, stdout, stderr, unread };
         run.check_packages(input)?;
         Ok(run)

@@ -9,18 +9,16 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::file_names::{PathLookup, RunNames};
-use super::input::{ProgramInput, input_bytes};
+use super::input::{ProgramInput, has_any, input_bytes};
 use super::path_rewrite::StagedPaths;
 use super::project;
 use crate::error::GateError;
-use crate::output::NamedFile;
 use crate::overlay::DraftOverlays;
 use crate::stage::{CargoRecord, CargoRecordError, FileTime, Stage, StagedPath, TARGET};
 use lockgate_policy::{CacheScope, CommandSpec, CommandWord, Hole, Input, Rule, Unconfigured, WordPart};
-use lockgate_sandbox::Isolation;
-use lockgate_sandbox::create_private;
-use lockgate_sandbox::{Halt, Limit};
-use lockgate_sandbox::{Order, Sandbox, SandboxLayer, isolation_shortfall, strongest};
+use lockgate_sandbox::{
+    Halt, Isolation, Limit, Order, Sandbox, SandboxLayer, create_private, isolation_shortfall, strongest,
+};
 use lockgate_text::Buffer;
 
 /// The reason when a run waited for another one until its time was up.
@@ -45,8 +43,10 @@ pub(super) struct RunDir<'a> {
     /// The name of the project that the file belongs to.
     project: String,
     sandbox: Sandbox,
-    names: RunNames,
-    staged_paths: StagedPaths,
+    /// The names that the program may use for files.
+    pub(super) names: RunNames,
+    /// The paths in its output that stand for paths of the project.
+    pub(super) staged_paths: StagedPaths,
     _stage: Option<Stage>,
     /// Keeps other runs from using cargo's target folder.
     _cargo_record: Option<CargoRecord>,
@@ -62,7 +62,7 @@ impl<'a> RunDir<'a> {
         command: &'a CommandSpec,
         limit: Limit<'_>,
     ) -> Result<RunDir<'a>, GateError> {
-        let args = args(input, command)?;
+        let args = added_args(input.rule, command, input.root, input.path)?;
         if let Some(why) = isolation_shortfall(input.isolation, input.ceiling) {
             return Err(GateError::WeakIsolation(why));
         }
@@ -115,8 +115,16 @@ impl<'a> RunDir<'a> {
             .as_ref()
             .map_or_else(StagedPaths::default, |stage| StagedPaths::new(stage.path(), input.root));
         let cache = if needs_cache { cache_folder(input.cache, stage.as_ref())? } else { None };
-        let sandbox =
-            Sandbox { layers, ..sandbox_for(input, command, level, (stage.as_ref(), cache.as_deref())) };
+        // The program may write to the folder of its run, if it has one, and to its cache.
+        let sandbox = Sandbox {
+            level,
+            layers,
+            tree: Some(input.root.to_owned()),
+            readable: literal_paths(input, command),
+            run_dir: stage.as_ref().map(|stage| stage.path().to_owned()),
+            cache: cache.clone(),
+            network: command.environment.network,
+        };
         let folder =
             project::join(&root, project::folder_of(input.root, input.path, &command.environment.cwd));
         let roots = [input.root, &root].into_iter();
@@ -160,16 +168,6 @@ impl<'a> RunDir<'a> {
         Ok(Order { program: self.input.program, argv, cwd: &self.folder, env, input, sandbox })
     }
 
-    /// Replaces the run's paths in the program's output with the project's paths.
-    pub(super) fn rewrite_paths(&self, output: Vec<u8>) -> Vec<u8> {
-        self.staged_paths.rewrite(output)
-    }
-
-    /// Returns the file that a name in the program's output refers to.
-    pub(super) fn resolve_name(&self, name: &str) -> NamedFile {
-        self.names.resolve(name)
-    }
-
     /// The arguments after the program. Added ones replace `{args}`, else they come last.
     fn argv(&self) -> Result<Vec<OsString>, GateError> {
         let mut argv = Vec::new();
@@ -184,7 +182,7 @@ impl<'a> RunDir<'a> {
                 argv.push(self.expand(word)?);
             }
         }
-        if !self.command.words.iter().any(|word| word.has(Hole::Args)) {
+        if !has_any(self.command, &[Hole::Args]) {
             argv.extend(self.args.iter().cloned());
         }
         Ok(argv)
@@ -247,25 +245,6 @@ impl<'a> RunDir<'a> {
     }
 }
 
-/// Returns the program's sandbox. The program may write to the folder of its run, if it has one, and to its
-/// cache.
-fn sandbox_for(
-    input: &ProgramInput<'_>,
-    command: &CommandSpec,
-    level: Isolation,
-    (stage, cache): (Option<&Stage>, Option<&Path>),
-) -> Sandbox {
-    Sandbox {
-        level,
-        tree: Some(input.root.to_owned()),
-        readable: literal_paths(input, command),
-        run_dir: stage.map(|stage| stage.path().to_owned()),
-        cache: cache.map(Path::to_owned),
-        network: command.environment.network,
-        ..Sandbox::default()
-    }
-}
-
 /// Absolute paths in the definition and the policy, which the user has seen and trusted.
 fn literal_paths(input: &ProgramInput<'_>, command: &CommandSpec) -> Vec<PathBuf> {
     let literal = |template: &'_ CommandWord| match template.pieces.as_slice() {
@@ -286,12 +265,12 @@ struct Needs {
 
 impl Needs {
     fn from_command(input: &ProgramInput<'_>, command: &CommandSpec) -> Needs {
-        let has = |hole: Hole| command.words.iter().any(|word| word.has(hole));
         let shadow = command.input == Input::Shadow;
         let path_holes = [Hole::Path, Hole::Folder, Hole::Paths, Hole::Folders, Hole::Overlay];
-        let gets_path = path_holes.into_iter().any(has);
+        let gets_path = has_any(command, &path_holes);
         // An overlay file includes the call's other drafts.
-        let has_overlays = !visible_overlays(input, command).is_empty() && !has(Hole::Overlay);
+        let has_overlays =
+            !visible_overlays(input, command).is_empty() && !has_any(command, &[Hole::Overlay]);
         let in_project =
             command.input == Input::Staged || (shadow && !input.on_disk && gets_path) || has_overlays;
         Needs { draft: shadow, in_project }
@@ -398,12 +377,7 @@ fn missing_value(hole: Hole) -> GateError {
     GateError::Broken(format!("cannot be started: there is no value for the placeholder {hole:?}"))
 }
 
-/// The arguments added to the command: those for a project without configuration, then the policy's.
-fn args(input: &ProgramInput<'_>, command: &CommandSpec) -> Result<Vec<OsString>, GateError> {
-    added_args(input.rule, command, input.root, input.path)
-}
-
-/// The arguments added to the command for a file at this path.
+/// The arguments added to the command for a file at this path: those for a project without configuration, then the policy's.
 pub(super) fn added_args(
     rule: &Rule,
     command: &CommandSpec,
@@ -420,7 +394,7 @@ pub(super) fn added_args(
         Unconfigured::Skip if configured() => &[],
         Unconfigured::Skip => {
             let why = format!("the project has no configuration of {}", command.program.name);
-            return Err(GateError::Skipped(why));
+            return Err(GateError::LeftOut(why));
         }
     };
     Ok(added.iter().chain(&rule.args).map(OsString::from).collect())

@@ -2,11 +2,10 @@
 
 use std::ffi::OsStr;
 use std::fmt::{self, Display, Formatter};
-use std::fs;
-use std::io;
 use std::path::{Component, Path};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use super::replay::finding;
 use super::{ProgramInput, check};
@@ -16,9 +15,7 @@ use crate::server;
 use crate::stage::{self, Stage};
 use crate::verdict::Outcome;
 use lockgate_policy::{Gate, Rule, Sample, language_of};
-use lockgate_sandbox::Ceiling;
-use lockgate_sandbox::Isolation;
-use lockgate_sandbox::{Limit, Watch};
+use lockgate_sandbox::{Ceiling, Isolation, Limit, Watch};
 use lockgate_text::{Buffer, Hints};
 
 /// The shortest time limit, for a program that may never have run on this machine.

@@ -9,6 +9,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use super::input::has_any;
 use super::{project, run_dir};
 use lockgate_policy::{CacheScope, CommandSpec, Hole, Input, OutputForm, Rule};
 
@@ -31,7 +32,7 @@ pub(crate) fn shared_part(rule: &Rule, command: &CommandSpec, root: &Path, path:
     if std::iter::once(command).chain(older).any(is_single_file) {
         return None;
     }
-    let names_folder = |command: &CommandSpec| command.words.iter().any(|word| word.has(Hole::Folder));
+    let names_folder = |command: &CommandSpec| has_any(command, &[Hole::Folder]);
     let own = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     Some(SharedPart {
         folder: project::folder_of(root, path, &command.environment.cwd).to_owned(),
@@ -43,20 +44,18 @@ pub(crate) fn shared_part(rule: &Rule, command: &CommandSpec, root: &Path, path:
 
 /// Returns true if the command checks one file, independent of others.
 fn is_single_file(command: &CommandSpec) -> bool {
-    let has = |hole: Hole| command.words.iter().any(|word| word.has(hole));
     command.scope == CacheScope::File
         || command.input == Input::Stdin
         || matches!(command.output.form, OutputForm::Formatted { .. })
-        || ((has(Hole::Path) || has(Hole::Draft)) && !has(Hole::Paths))
+        || (has_any(command, &[Hole::Path, Hole::Draft]) && !has_any(command, &[Hole::Paths]))
 }
 
 /// Returns true if the command's arguments list the files or folders to check.
 pub(crate) fn lists_files(command: &CommandSpec) -> bool {
-    [Hole::Paths, Hole::Folders].into_iter().any(|hole| command.words.iter().any(|word| word.has(hole)))
+    has_any(command, &[Hole::Paths, Hole::Folders])
 }
 
 /// Returns true if a command can run when none of its files exists.
 pub(crate) fn runs_without_file(command: &CommandSpec) -> bool {
-    let has = |hole: Hole| command.words.iter().any(|word| word.has(hole));
-    command.input != Input::Stdin && ![Hole::Path, Hole::Paths, Hole::Draft].into_iter().any(has)
+    command.input != Input::Stdin && !has_any(command, &[Hole::Path, Hole::Paths, Hole::Draft])
 }

@@ -3,124 +3,21 @@
 //! Templates and the formats of Markdown are not among them: they may contain any text.
 
 /// The extensions of such files.
-const EXTENSIONS: [&str; 92] = [
-    "asm",
-    "awk",
-    "bat",
-    "bazel",
-    "bzl",
-    "cfg",
-    "clj",
-    "cljc",
-    "cljs",
-    "cmake",
-    "cmd",
-    "coffee",
-    "conf",
-    "cs",
-    "cu",
-    "d",
-    "dart",
-    "edn",
-    "el",
-    "elm",
-    "env",
-    "erl",
-    "ex",
-    "exs",
-    "f90",
-    "fish",
-    "frag",
-    "fs",
-    "gd",
-    "glsl",
-    "gql",
-    "gradle",
-    "graphql",
-    "groovy",
-    "hcl",
-    "hrl",
-    "hs",
-    "ini",
-    "ino",
-    "jl",
-    "json5",
-    "jsonl",
-    "ksh",
-    "kt",
-    "kts",
-    "less",
-    "lisp",
-    "lua",
-    "m",
-    "mak",
-    "mk",
-    "ml",
-    "mli",
-    "mm",
-    "ndjson",
-    "nim",
-    "nix",
-    "pas",
-    "php",
-    "pl",
-    "pm",
-    "prisma",
-    "properties",
-    "proto",
-    "ps1",
-    "psm1",
-    "r",
-    "rb",
-    "rkt",
-    "s",
-    "sass",
-    "scala",
-    "scm",
-    "scss",
-    "sol",
-    "styl",
-    "sv",
-    "svelte",
-    "swift",
-    "tcl",
-    "tf",
-    "tfvars",
-    "thrift",
-    "v",
-    "vb",
-    "vert",
-    "vhd",
-    "vim",
-    "vue",
-    "wgsl",
-    "zig",
-    "zsh",
-];
+const EXTENSIONS: &str = "\
+    asm awk bat bazel bzl cfg clj cljc cljs cmake cmd coffee conf cs cu d dart edn el elm env erl ex exs \
+    f90 fish frag fs gd glsl gql gradle graphql groovy hcl hrl hs ini ino jl json5 jsonl ksh kt kts less \
+    lisp lua m mak mk ml mli mm ndjson nim nix pas php pl pm prisma properties proto ps1 psm1 r rb rkt s \
+    sass scala scm scss sol styl sv svelte swift tcl tf tfvars thrift v vb vert vhd vim vue wgsl zig zsh";
 
 /// The names of such files.
-const NAMES: [&str; 16] = [
-    "BUILD",
-    "CMakeLists.txt",
-    "GNUmakefile",
-    "Gemfile",
-    "Jenkinsfile",
-    "Justfile",
-    "Makefile",
-    "Procfile",
-    "Rakefile",
-    "Vagrantfile",
-    "WORKSPACE",
-    "justfile",
-    "makefile",
-    ".editorconfig",
-    ".gitignore",
-    ".npmrc",
-];
+const NAMES: &str = "\
+    BUILD CMakeLists.txt GNUmakefile Gemfile Jenkinsfile Justfile Makefile Procfile Rakefile Vagrantfile \
+    WORKSPACE justfile makefile .editorconfig .gitignore .npmrc";
 
 /// True for a file of code, markup or settings, by its name.
 pub(super) fn is_code_file(path: &str) -> bool {
-    NAMES.contains(&name(path)) || EXTENSIONS.contains(&extension(path).as_str())
+    let (name, extension) = (name(path), extension(path));
+    NAMES.split(' ').any(|known| known == name) || EXTENSIONS.split(' ').any(|known| known == extension)
 }
 
 pub(super) fn is_makefile(path: &str) -> bool {

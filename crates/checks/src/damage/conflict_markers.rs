@@ -3,8 +3,7 @@
 //! Seven `=` alone underline a heading in Markdown and reStructuredText, so they count only with another marker.
 
 use super::lexical_syntax::TextKind;
-use super::text_pair::MAX_FINDINGS;
-use super::text_pair::{DamageFinding, TextPair};
+use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
 
 /// The maximum distance between the markers of one conflict, in lines.
 const FARTHEST: usize = 5_000;
@@ -26,10 +25,8 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     }
     let new = texts.written().filter_map(|(line, _)| Some((line, marker(texts.after.text(line))?)));
     let new: Vec<(usize, Marker)> = new.collect();
-    let counts = |&(line, marker): &(usize, Marker)| match marker {
-        Marker::Ours | Marker::Theirs | Marker::Base => !is_shown(texts, line, marker),
-        Marker::Between => false,
-    };
+    let counts =
+        |&(line, marker): &(usize, Marker)| marker != Marker::Between && !is_shown(texts, line, marker);
     let of_one = |lines: &[(usize, Marker)]| lines.iter().any(counts);
     let mut findings = Vec::new();
     let mut rest = new.as_slice();

@@ -1,39 +1,23 @@
 //! Finds a line or a block of lines that is repeated at the edge of the edit.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
-use super::text_pair::MAX_FINDINGS;
-use super::text_pair::{DamageFinding, TextPair};
+use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
 use crate::delta::ReplacedLines;
 
 /// The most lines at which a block that was doubled before may begin, or eight times the lines of the new one.
 const MAX_STARTS: usize = 400;
 
 /// Lines that valid texts repeat.
-const COMMON: [&str; 22] = [
-    "end",
-    "else",
-    "else:",
-    "fi",
-    "done",
-    "esac",
-    "then",
-    "begin",
-    "break",
-    "break;",
-    "continue",
-    "continue;",
-    "return",
-    "return;",
-    "pass",
-    "default:",
-    "try:",
-    "try",
-    "do",
-    "finally:",
-    "endif",
-    "return nil",
-];
+static COMMON: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let lines = "\
+        end|else|else:|fi|done|esac|then|begin|break|break;|continue|continue;|return|return;|pass|default:|\
+        try:|try|do|finally:|endif|return nil";
+    lines.split('|').collect()
+});
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     if texts.before.is_none() || matches!(texts.kind, TextKind::Patch) {
@@ -148,7 +132,7 @@ fn fewest_lines(texts: &TextPair<'_>, start: usize, most: usize) -> Option<usize
 fn tells(texts: &TextPair<'_>, text: &str) -> bool {
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
     let table = texts.kind == TextKind::Prose && text.starts_with(['|', '+', '<']);
-    letters > 2 && !table && !text.starts_with("</") && !COMMON.contains(&text)
+    letters > 2 && !table && !text.starts_with("</") && !COMMON.contains(text)
 }
 
 /// True if the text before already had such a pair, in or next to the replaced lines.

@@ -12,9 +12,8 @@ use regex::Regex;
 use super::elided_words;
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
-use super::rule_pattern::compiled;
-use super::text_pair::MAX_FINDINGS;
-use super::text_pair::{DamageFinding, TextPair};
+use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
+use crate::constant_pattern::regex;
 use crate::delta::ReplacedLines;
 
 /// The fewest lines that the edit must remove for three dots to count as their elision.
@@ -22,27 +21,26 @@ const FEWEST_LOST: usize = 3;
 
 /// Matches every line that can be an elision; the other patterns run only on these lines.
 static TRIGGER: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
+    regex(
         r"(?i)\.\.\.|…|\b(rest|remainder|remaining|existing|unchanged|omitted|previous|snip(ped)?|truncated|elided|same as|as before|keep|remains?|stays?|same|continues?|everything|others?|no (other )?changes?)\b",
     )
 });
 
 /// Captures the words of a line without the comment delimiters.
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
+    regex(
         r"(?x) ^\s* (?P<open> //+!? | \#+ | --+ | /\*+ | \{\s*/\*+ | <!--+ | \* | ;+ | %+ | \x22{3} | '{3} | [\[(<{]+ )?
           \s* (?P<words> .*? ) \s* (?: \*+/\s*\}? | --+> | \x22{3} | '{3} | [\])>}]+ )? ;? \s* $",
     )
 });
 
 /// Captures the words of a comment after code.
-static TRAILING: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(r"\s(?://+|#+|--|/\*+|<!--+)\s*(?P<words>(?:\.\.\.|…).*?)\s*(?:\*+/|--+>)?\s*$")
-});
+static TRAILING: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"\s(?://+|#+|--|/\*+|<!--+)\s*(?P<words>(?:\.\.\.|…).*?)\s*(?:\*+/|--+>)?\s*$"));
 
 /// Matches the words after the dots, or before them.
 static DOTTED: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
+    regex(
         r"(?xi) ^ (?:\(|\[)? \s* (?:and\s+|with\s+|keep\s+|all\s+|the\s+|your\s+|my\s+|our\s+|any\s+|some\s+|include\s+|insert\s+|add\s+|copy\s+|same\s+as\s+)*
           (?: rest | remaining | remainder | existing | previous | unchanged | same(?:\s*$|\s+(?:as\s+(?:before|above)|code|logic|body|implementation|content)) | other | original | omitted
             | snip(?:ped)? | truncated | elided | more\s+(?:code|methods|functions|lines|of\s+the\s+same|here)
@@ -54,7 +52,7 @@ static DOTTED: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Matches words that mark an elision without dots.
 static UNDOTTED: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
+    regex(
         r"(?xi) ^ \(? (?:keep\s+|leave\s+|all\s+|and\s+)* (?:the\s+|your\s+|my\s+|our\s+|this\s+|all\s+)*
           (?:
             (?: rest | remainder ) \s+ (?: of \s+ (?:the\s+|this\s+|your\s+|my\s+)? [\w.()'` -]{1,40}? \s+ )?
@@ -76,7 +74,7 @@ static UNDOTTED: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Matches words that mark an elision only if the edit removed lines; otherwise they may be a valid comment.
 static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
+    regex(
         r"(?xi) ^ (?: same \s+ as \s+ (?:before|above|original) | as \s+ before | unchanged | no \s+ (?:other\s+)? changes? \b .*
           | keep \s+ (?:all\s+|the\s+|your\s+)* (?:existing|rest|remaining|remainder|original|other) \b .{0,40}
           | (?:existing|remaining|other|previous|original|unchanged) \s+ \w+ (?:\s+here)? | (?:the\s+)? rest \s+ of \s+ .{0,40} ) \.? $",
@@ -84,29 +82,9 @@ static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Words of operators that join two operands, and those before an operand.
-const OPERATORS: &[&str] = &[
-    "as",
-    "async",
-    "await",
-    "catch",
-    "delete",
-    "extends",
-    "for",
-    "if",
-    "in",
-    "infer",
-    "instanceof",
-    "is",
-    "keyof",
-    "new",
-    "on",
-    "or",
-    "readonly",
-    "satisfies",
-    "typeof",
-    "void",
-    "yield",
-];
+const OPERATORS: &str = "\
+    as async await catch delete extends for if in infer instanceof is keyof new on or readonly satisfies \
+    typeof void yield";
 
 /// Words that do not end a sentence.
 const CONNECTIVES: &[&str] = &[
@@ -127,27 +105,23 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     if texts.kind == TextKind::Patch {
         return Vec::new();
     }
-    let mut findings = Vec::new();
-    for (line, piece) in texts.written() {
-        let text = texts.after.text(line);
-        if text.len() > 200 || !TRIGGER.is_match(text) || !elides(texts, piece, line, text) {
-            continue;
-        }
-        let is_example = lost(texts, piece) < FEWEST_LOST && texts.is_in_string(line);
-        if is_example || texts.was_there(text) {
-            continue;
-        }
-        let excerpt: String = text.trim().chars().take(60).collect();
-        let message = format!(
-            "`{excerpt}` replaces code that was not sent; send that code, or edit only the lines that change"
-        );
-        let column = texts.column(line, text.len() - text.trim_start().len());
-        findings.push(DamageFinding { line, column, message });
-        if findings.len() == MAX_FINDINGS {
-            break;
-        }
+    texts.written().filter_map(|(line, piece)| elision(texts, line, piece)).take(MAX_FINDINGS).collect()
+}
+
+fn elision(texts: &TextPair<'_>, line: usize, piece: &ReplacedLines) -> Option<DamageFinding> {
+    let text = texts.after.text(line);
+    if text.len() > 200 || !TRIGGER.is_match(text) || !elides(texts, piece, line, text) {
+        return None;
     }
-    findings
+    let is_example = lost(texts, piece) < FEWEST_LOST && texts.is_in_string(line);
+    if is_example || texts.was_there(text) {
+        return None;
+    }
+    let excerpt: String = text.trim().chars().take(60).collect();
+    let message = format!(
+        "`{excerpt}` replaces code that was not sent; send that code, or edit only the lines that change"
+    );
+    Some(DamageFinding { line, column: texts.column(line, text.len() - text.trim_start().len()), message })
 }
 
 fn elides(texts: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) -> bool {
@@ -264,7 +238,7 @@ fn is_spread(words: &str, dotted: &str) -> bool {
     let is_word = |word: &str| {
         word.chars().all(|c| c.is_alphanumeric() || c == '_')
             && word.starts_with(|c: char| !c.is_ascii_digit())
-            && !OPERATORS.contains(&word)
+            && !OPERATORS.split(' ').any(|operator| operator == word)
     };
     let words: Vec<&str> =
         words.split_whitespace().map(|word| word.trim_matches(['(', ')', '[', ']'])).collect();

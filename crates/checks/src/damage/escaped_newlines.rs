@@ -1,8 +1,7 @@
 //! Finds `\n`, `\t` or `\"` outside of strings in new text, which was escaped once too often.
 
 use super::lexical_syntax::TextKind;
-use super::text_pair::MAX_FINDINGS;
-use super::text_pair::{DamageFinding, TextPair};
+use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
 use super::typographic_quotes::{begins_attribute_value, is_between_attributes};
 
 /// The fewest escaped line ends that make a line of prose suspect.
@@ -10,33 +9,31 @@ const MANY: usize = 3;
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let holds = |text: &str| text.contains("\\n") || text.contains("\\\"") || text.contains("\\t");
-    let mut findings = Vec::new();
-    for (line, _) in texts.written().filter(|(line, _)| holds(texts.after.text(*line))) {
-        let text = texts.after.text(line);
-        let found = match texts.kind {
-            // Strings of databases have many forms, and rows of a dump have tabs.
-            TextKind::Code if texts.language() == "sql" && text.contains(['\'', '$', '\t']) => None,
-            TextKind::Code => in_code(texts, line, text),
-            TextKind::Data if texts.language() == "xml" => in_markup(texts, line, text),
-            TextKind::Data if texts.language() != "yaml" => in_code(texts, line, text),
-            TextKind::Data | TextKind::Prose | TextKind::Unknown if texts.is_fenced(line) => None,
-            TextKind::Data | TextKind::Prose | TextKind::Unknown => in_words(text),
-            TextKind::Patch => None,
-        };
-        let Some(at) = found.filter(|_| !texts.was_there(text) && !texts.is_sound(line)) else { continue };
-        let escape = text.get(at..at + 2).unwrap_or_default();
-        let replacement = match escape {
-            "\\n" => "a line end",
-            "\\t" => "a tab",
-            _ => "a plain quote",
-        };
-        let message = format!("`{escape}` is outside of a string; send {replacement}, not its escape");
-        findings.push(DamageFinding { line, column: texts.column(line, at), message });
-        if findings.len() == MAX_FINDINGS {
-            break;
-        }
-    }
-    findings
+    let written = texts.written().map(|(line, _)| line).filter(|line| holds(texts.after.text(*line)));
+    written.filter_map(|line| finding(texts, line)).take(MAX_FINDINGS).collect()
+}
+
+fn finding(texts: &TextPair<'_>, line: usize) -> Option<DamageFinding> {
+    let text = texts.after.text(line);
+    let found = match texts.kind {
+        // Strings of databases have many forms, and rows of a dump have tabs.
+        TextKind::Code if texts.language() == "sql" && text.contains(['\'', '$', '\t']) => None,
+        TextKind::Code => in_code(texts, line, text),
+        TextKind::Data if texts.language() == "xml" => in_markup(texts, line, text),
+        TextKind::Data if texts.language() != "yaml" => in_code(texts, line, text),
+        TextKind::Data | TextKind::Prose | TextKind::Unknown if texts.is_fenced(line) => None,
+        TextKind::Data | TextKind::Prose | TextKind::Unknown => in_words(text),
+        TextKind::Patch => None,
+    };
+    let at = found.filter(|_| !texts.was_there(text) && !texts.is_sound(line))?;
+    let escape = text.get(at..at + 2).unwrap_or_default();
+    let replacement = match escape {
+        "\\n" => "a line end",
+        "\\t" => "a tab",
+        _ => "a plain quote",
+    };
+    let message = format!("`{escape}` is outside of a string; send {replacement}, not its escape");
+    Some(DamageFinding { line, column: texts.column(line, at), message })
 }
 
 /// Returns the first escape that is not in a string, a comment or a regular expression.

@@ -84,7 +84,8 @@ fn lost(
     let column = texts.column(new.line, text.len() - text.trim_start().len());
     // A new decorator may replace a missing one.
     let missing = missing.into_iter().skip(unmatched.len());
-    let missing = missing.filter(|(_, decorator)| !same_line(texts, new, decorator));
+    // A decorator may now be on the symbol's own line.
+    let missing = missing.filter(|(_, decorator)| !text.contains(decorator));
     missing
         .map(|(line, decorator)| {
             let decorator: String = decorator.chars().take(60).collect();
@@ -106,9 +107,4 @@ fn wrote(texts: &TextPair<'_>, before: Lines<'_>, old: &LineSymbol<'_>) -> bool 
         let inserted = piece.old.1 < piece.old.0 && (body.0 < piece.old.0 && piece.old.0 <= body.1);
         changed || inserted
     })
-}
-
-/// True if the decorator is now on the symbol's own line.
-fn same_line(texts: &TextPair<'_>, new: &LineSymbol<'_>, decorator: &str) -> bool {
-    texts.after.text(new.line).contains(decorator)
 }

@@ -4,12 +4,11 @@
 //! text still parses and only its meaning changes. In languages with brackets, where indentation is a matter of style, the
 //! lines on both sides must have the indentation of the replaced line.
 
-use super::text_pair::MAX_FINDINGS;
 use std::collections::HashSet;
 
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
-use super::text_pair::{DamageFinding, TextPair};
+use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
 use crate::delta::ReplacedLines;
 use lockgate_text::Lines;
 
@@ -38,10 +37,12 @@ fn left_block(texts: &TextPair<'_>, before: Lines<'_>, piece: &ReplacedLines) ->
     let new = (piece.new.0..=piece.new.1).find(|line| is_text(after, *line))?;
     let [was, is] = [before.text(old), after.text(new)];
     let [deep, flat] = [was, is].map(indent);
-    if !deep.starts_with(flat) || deep.len() == flat.len() || was.trim() == is.trim() || !is_alike(was, is) {
-        return None;
-    }
-    if texts.part_of_line(new) != LexicalPart::Code {
+    let is_flatter = deep.starts_with(flat) && deep.len() > flat.len();
+    if !is_flatter
+        || was.trim() == is.trim()
+        || !is_alike(was, is)
+        || texts.part_of_line(new) != LexicalPart::Code
+    {
         return None;
     }
     let above = (1..piece.new.0).rev().find(|line| is_text(after, *line))?;
@@ -53,7 +54,7 @@ fn left_block(texts: &TextPair<'_>, before: Lines<'_>, piece: &ReplacedLines) ->
             // If the last line above is nested deeper, its inner block ends there.
             let in_block = stays_in_block(above)
                 || (indent(after.text(above)).len() > deep.len() && has_sibling(after, above, deep));
-            let ends_with = is_return(is) && ends_a_with(after, above, flat);
+            let ends_with = first_word(is) == "return" && ends_a_with(after, above, flat);
             !begins && in_block && is_statement_end(after.text(above)) && !ends_with
         }
         language if BRACKETED.contains(&language) => {
@@ -79,10 +80,6 @@ fn has_sibling(lines: Lines<'_>, from: usize, deep: &str) -> bool {
     let texts = (1..=from).rev().map(|line| lines.text(line)).filter(|text| !text.trim().is_empty());
     let mut within = texts.take_while(|text| indent(text).len() >= deep.len());
     within.any(|text| indent(text) == deep)
-}
-
-fn is_return(text: &str) -> bool {
-    first_word(text) == "return"
 }
 
 /// True if the block above, whose head has this indentation, belongs to a `with`; a `return` is valid after it as well.

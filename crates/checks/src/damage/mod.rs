@@ -22,7 +22,6 @@ mod lost_indentation;
 mod nul_bytes;
 mod parsed_text;
 mod patches;
-mod rule_pattern;
 mod shrunk_file;
 mod symbols;
 mod tabs_to_spaces;

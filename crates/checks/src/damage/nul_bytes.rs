@@ -1,7 +1,6 @@
 //! Finds NUL bytes in lines that the edit wrote.
 
-use super::text_pair::MAX_FINDINGS;
-use super::text_pair::{DamageFinding, TextPair};
+use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let holds = |text: Option<&str>| text.is_some_and(|text| text.contains('\0'));

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::rule_pattern::compiled;
+use crate::constant_pattern::regex;
 use lockgate_text::Lines;
 
 /// A symbol, by its lines from 1.
@@ -23,7 +23,7 @@ pub(super) struct LineSymbol<'t> {
 
 /// Matches a line that begins a symbol, and captures its name.
 static HEAD: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
+    regex(
         r"(?x) ^\s* (?: (?:export|default|public|private|protected|internal|static|final|abstract|async|override|virtual
               |readonly|sealed|unsafe|const|extern(?:\s+\x22\w+\x22)?|pub(?:\([^)]*\))?|inline|synchronized|native|declare|strictfp)\s+ )*
           (?: (?:def|class|fn|struct|enum|trait|interface|union|mod|type|impl(?:<[^>]*>)?|record)\s+ (?P<named>[\w:]+)
@@ -85,14 +85,14 @@ fn after_mark<'t>(body: &'t str, language: &str) -> Option<&'t str> {
         return None;
     }
     let close = if language == "rust" { ']' } else { ')' };
-    let (end, _) = match body.find(close) {
+    let end = match body.find(close) {
         Some(end)
             if language == "rust"
                 || body.find(' ').is_none_or(|space| body.find('(').is_some_and(|open| open < space)) =>
         {
-            (end + 1, ())
+            end + 1
         }
-        _ => (body.find(' ')?, ()),
+        _ => body.find(' ')?,
     };
     body.get(end..).map(str::trim).filter(|rest| !rest.is_empty() && !is_mark(rest, language))
 }

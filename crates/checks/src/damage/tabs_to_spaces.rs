@@ -5,34 +5,21 @@ use std::collections::HashMap;
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
 use super::lost_indentation::indent;
-use super::text_pair::MAX_FINDINGS;
-use super::text_pair::{DamageFinding, TextPair};
+use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
 use crate::delta::ReplacedLines;
 use lockgate_text::Lines;
 
 /// The fewest indented lines that show the indentation of a file.
 const LEAST: usize = 4;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LineIndent {
-    Tabs,
-    Spaces,
-}
-
-impl LineIndent {
-    const fn describe(self) -> &'static str {
-        match self {
-            LineIndent::Tabs => "tabs",
-            LineIndent::Spaces => "spaces",
-        }
-    }
-}
+/// The two indentations.
+const TABS: &str = "tabs";
+const SPACES: &str = "spaces";
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let Some(before) = texts.before else { return Vec::new() };
-    match texts.kind {
-        TextKind::Prose | TextKind::Patch => return Vec::new(),
-        TextKind::Code | TextKind::Data | TextKind::Unknown => {}
+    if matches!(texts.kind, TextKind::Prose | TextKind::Patch) {
+        return Vec::new();
     }
     let Some(usual) = usual(before) else { return Vec::new() };
     let strange = |line: usize| {
@@ -49,11 +36,11 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
             stayed.map(|count| *count -= 1).is_none()
         });
         let Some(line) = lines.next() else { continue };
-        let found = kind_of(texts.after.text(line)).map_or("", LineIndent::describe);
+        let found = kind_of(texts.after.text(line)).unwrap_or_default();
         let message = format!(
             "{} indented with {found}, but the file with {}; indent like the file",
             count(1 + lines.count()),
-            usual.describe(),
+            usual,
         );
         findings.push(DamageFinding { line, column: 1, message });
         if findings.len() == MAX_FINDINGS {
@@ -78,32 +65,21 @@ fn count(lines: usize) -> String {
 }
 
 /// Returns the indentation of a line; `None` for one space, which may be alignment.
-fn kind_of(text: &str) -> Option<LineIndent> {
+fn kind_of(text: &str) -> Option<&'static str> {
     let (space, body) = (indent(text), text.trim_start());
     match space.as_bytes().first() {
         _ if body.is_empty() => None,
-        Some(b'\t') => Some(LineIndent::Tabs),
-        Some(b' ') if space.len() > 1 && !body.starts_with('*') => Some(LineIndent::Spaces),
+        Some(b'\t') => Some(TABS),
+        Some(b' ') if space.len() > 1 && !body.starts_with('*') => Some(SPACES),
         _ => None,
     }
 }
 
 /// Returns the indentation of at least 95 % of the indented lines, if there are enough of them.
-fn usual(lines: Lines<'_>) -> Option<LineIndent> {
-    let (mut tabs, mut spaces) = (0, 0);
-    for indent in lines.iter().filter_map(kind_of) {
-        match indent {
-            LineIndent::Tabs => tabs += 1,
-            LineIndent::Spaces => spaces += 1,
-        }
-    }
-    let all = tabs + spaces;
-    match all {
-        _ if all < LEAST => None,
-        _ if tabs * 20 >= all * 19 => Some(LineIndent::Tabs),
-        _ if spaces * 20 >= all * 19 => Some(LineIndent::Spaces),
-        _ => None,
-    }
+fn usual(lines: Lines<'_>) -> Option<&'static str> {
+    let kinds: Vec<&str> = lines.iter().filter_map(kind_of).collect();
+    let is_usual = |kind: &&str| kinds.iter().filter(|known| *known == kind).count() * 20 >= kinds.len() * 19;
+    [TABS, SPACES].into_iter().filter(|_| kinds.len() >= LEAST).find(is_usual)
 }
 
 /// True if a line continues the one above, so that it may have any indentation.

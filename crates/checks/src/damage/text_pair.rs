@@ -40,6 +40,8 @@ pub(super) struct TextPair<'a> {
     /// The replaced lines, in text order; a new file is one piece.
     pub(super) pieces: Vec<ReplacedLines>,
     pub(super) kind: TextKind,
+    /// Set for a file of code, markup or settings whose language is not in the catalogue.
+    pub(super) is_code_file: bool,
     pub(super) syntax: Option<&'static LexicalSyntax>,
     /// The lines as the edit left them, if a formatter changed the text since.
     own_lines: Option<HashSet<&'a str>>,
@@ -69,6 +71,7 @@ impl<'a> TextPair<'a> {
             before,
             pieces,
             kind: syntax.map_or(TextKind::Unknown, |syntax| syntax.kind),
+            is_code_file: is_code_file(draft.path),
             syntax,
             own_lines: None,
             old_lines: OnceCell::new(),
@@ -196,7 +199,7 @@ impl<'a> TextPair<'a> {
     /// True if a line belongs to a patch with its header that a text which is no code shows, such as the expected output of a
     /// test. A patch of the file itself is none of these.
     pub(super) fn is_patched(&self, line: usize) -> bool {
-        let is_plain = matches!(self.language(), "" | "text") && !is_code_file(self.draft.path);
+        let is_plain = matches!(self.language(), "" | "text") && !self.is_code_file;
         let patches = self.patches.get_or_init(|| match is_plain {
             true => patches::of_other_files(self.after, self.draft.path),
             false => Vec::new(),

@@ -1,8 +1,7 @@
 //! Finds typographic quotes where the language requires plain ones.
 
 use super::lexical_syntax::TextKind;
-use super::text_pair::MAX_FINDINGS;
-use super::text_pair::{DamageFinding, TextPair};
+use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
 use crate::delta::ReplacedLines;
 
 const QUOTES: [char; 4] = ['\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}'];
@@ -11,11 +10,10 @@ const QUOTES: [char; 4] = ['\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}'];
 const LONGEST_TAG: usize = 4096;
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
-    match texts.kind {
-        TextKind::Code | TextKind::Data | TextKind::Prose => {}
-        TextKind::Patch | TextKind::Unknown => return Vec::new(),
-    }
-    if matches!(texts.language(), "markdown" | "text" | "csv") || !has_any(texts.draft.after.view()) {
+    if matches!(texts.kind, TextKind::Patch | TextKind::Unknown)
+        || matches!(texts.language(), "markdown" | "text" | "csv")
+        || !has_any(texts.draft.after.view())
+    {
         return Vec::new();
     }
     let mut findings = Vec::new();

@@ -34,24 +34,10 @@ pub(super) enum TextBefore {
     Hidden,
 }
 
-/// The reason that a blocking finding is tolerated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Excuse {
-    /// Edits in several steps have such findings in between.
-    AllowedFirst,
-    /// The finding may be old: it is outside the edited lines, and a syntax error hid it before.
-    BeforeUnknown,
-}
-
-impl Excuse {
-    /// Returns the suffix for the finding's message.
-    const fn as_str(self) -> &'static str {
-        match self {
-            Excuse::AllowedFirst => " (tolerated in a single edit)",
-            Excuse::BeforeUnknown => " (hidden before by a syntax error)",
-        }
-    }
-}
+/// The end of the message of a blocking finding that is tolerated, because edits in several steps have such findings in between.
+const ALLOWED_FIRST: &str = " (tolerated in a single edit)";
+/// The same for a finding that may be old: it is outside the edited lines, and a syntax error hid it before.
+const BEFORE_UNKNOWN: &str = " (hidden before by a syntax error)";
 
 impl Weights<'_> {
     /// Weighs each finding.
@@ -70,7 +56,7 @@ impl Weights<'_> {
         let counts = fresh || self.counts(&finding);
         let refuses = counts && self.level == Level::Block && severity <= self.rule.fail_on;
         let excuse = if refuses { self.excuse(&finding, on_the_way) } else { None };
-        let message = finding.message + excuse.map_or("", Excuse::as_str);
+        let message = finding.message + excuse.unwrap_or_default();
         Finding {
             gate: self.rule.gate.name.clone(),
             severity,
@@ -109,24 +95,20 @@ impl Weights<'_> {
         finding.elsewhere.is_none() && self.draft.wrote_any(finding.line..=finding.end_line)
     }
 
-    fn excuse(&self, finding: &ComparedFinding, on_the_way: &[&Regex]) -> Option<Excuse> {
+    fn excuse(&self, finding: &ComparedFinding, on_the_way: &[&Regex]) -> Option<&'static str> {
         let text = format!("{} {}", finding.code.as_deref().unwrap_or_default(), finding.message);
         if on_the_way.iter().any(|pattern| pattern.is_match(&text)) {
-            return Some(Excuse::AllowedFirst);
+            return Some(ALLOWED_FIRST);
         }
         match self.text_before {
-            TextBefore::Hidden if !self.is_written(finding) => Some(Excuse::BeforeUnknown),
+            TextBefore::Hidden if !self.is_written(finding) => Some(BEFORE_UNKNOWN),
             TextBefore::Hidden | TextBefore::Plain => None,
         }
     }
 
     /// Returns the patterns of transitional findings that this edit may have.
     fn allowed_first(&self) -> Vec<&Regex> {
-        match self.profile {
-            Profile::Edit => {}
-            Profile::Batch | Profile::Check => return Vec::new(),
-        }
-        if self.rule.explicit.level {
+        if self.profile != Profile::Edit || self.rule.explicit.level {
             return Vec::new();
         }
         let transitional = &self.rule.gate.transitional;

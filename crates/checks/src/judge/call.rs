@@ -19,8 +19,7 @@ use crate::finding::Finding;
 use crate::rule_match::PatternInput;
 use crate::{damage, links, pattern, syntax};
 use lockgate_policy::{PatternRules, Rule};
-use lockgate_sandbox::Isolation;
-use lockgate_sandbox::{Halt, Limit, Watch};
+use lockgate_sandbox::{Halt, Isolation, Limit, Watch};
 use lockgate_text::Buffer;
 
 /// The findings of a gate, compared with those before.
@@ -45,8 +44,8 @@ pub(super) struct ProgramCall {
 pub(super) struct JudgeCall<'a> {
     pub(super) input: &'a GateInput<'a>,
     watch: &'a Watch,
-    limit: Limit<'a>,
-    count: &'a GateCounter<'a>,
+    pub(super) limit: Limit<'a>,
+    pub(super) count: &'a GateCounter<'a>,
 }
 
 impl<'a> JudgeCall<'a> {
@@ -57,14 +56,6 @@ impl<'a> JudgeCall<'a> {
         count: &'a GateCounter<'a>,
     ) -> JudgeCall<'a> {
         JudgeCall { input, watch, limit: watch.until(began + input.rules.total), count }
-    }
-
-    /// Returns the parse result of the text before, computed on first use.
-    pub(super) fn repair<'d>(&self, draft: &'d Draft<'d>) -> Repair<'d>
-    where
-        'a: 'd,
-    {
-        Repair::new(draft, self.limit)
     }
 
     /// Runs the in-process gates in order.
@@ -114,14 +105,13 @@ impl<'a> JudgeCall<'a> {
         }
     }
 
-    /// Runs the fixers on the draft, each on the result of the one before.
+    /// Runs the fixers on the draft, each on the result of the one before. Returns the text that they made, and the results.
     pub(super) fn fix(
         &self,
         fixers: &[PlannedGate<'_, External<'_>>],
         in_process: &[PlannedGate<'_, InProcess<'_>>],
-        results: &mut GateResults,
-    ) -> Option<FixedText> {
-        let draft = &self.input.draft;
+    ) -> (Option<FixedText>, GateResults) {
+        let (draft, mut results) = (&self.input.draft, GateResults::new());
         let mut current: Option<FixedText> = None;
         for gate in fixers {
             self.count.start(&gate.rule.gate.name);
@@ -150,7 +140,7 @@ impl<'a> JudgeCall<'a> {
             results.insert(gate.at, report.with_isolation(isolation));
             self.count.end();
         }
-        current
+        (current, results)
     }
 
     /// Runs the in-process gates on the text of a fixer; an error if they reject it.
@@ -219,14 +209,6 @@ impl<'a> JudgeCall<'a> {
             Some(note) => report.found_elsewhere(note),
             None => report,
         }
-    }
-
-    pub(super) fn start(&self, gate: &str) {
-        self.count.start(gate);
-    }
-
-    pub(super) fn end_concurrent(&self, gate: &str) {
-        self.count.end_concurrent(gate);
     }
 
     fn program<'p>(

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::program::GateProgram;
-use super::prove::{Proven, prove};
+use super::prove::{ProofNote, prove};
 use super::repair::Repair;
 use crate::delta::{self, ComparedFinding, MarkedFinding};
 use crate::draft::Draft;
@@ -40,7 +40,7 @@ pub(super) fn consult(
     let mut compared = compare(program, repairs)?;
     // What a server finds in a text can depend on the texts that it saw before. It sees both once more before it
     // accuses lines that the edit did not write.
-    if program.is_server() && compared.has_new_outside(program.drafts()) {
+    if program.is_server() && compared.has_new_outside(&program.drafts) {
         program.forget_answers();
         compared = compare(program, repairs).unwrap_or(compared);
     }
@@ -51,8 +51,8 @@ pub(super) fn consult(
     let left: BTreeSet<usize> =
         marks.iter().enumerate().filter(|(_, found)| unproven(found)).map(|(at, _)| at).collect();
     let proven = prove(program, &answer, left);
-    let into_findings = |(marks, proven): (Vec<MarkedFinding>, Result<Proven, GateError>)| {
-        proven.map(|proven| Findings { marks, note: proven.note() })
+    let into_findings = |(marks, proven): (Vec<MarkedFinding>, Result<ProofNote, GateError>)| {
+        proven.map(|note| Findings { marks, note })
     };
     Ok(marks.into_iter().zip(proven).map(into_findings).collect())
 }
@@ -81,25 +81,23 @@ impl Comparison {
 /// Asks a program about the drafts, and where it finds something, about the texts before.
 fn compare(program: &GateProgram<'_>, repairs: &[&Repair<'_>]) -> Result<Comparison, GateError> {
     let answer = program.run_check()?;
-    let drafts = program.drafts();
+    let drafts = &program.drafts;
     let after: Vec<Vec<ComparedFinding>> =
         drafts.iter().zip(answer.iter()).map(|(draft, found)| marks(found, draft.after)).collect();
     // With this baseline, earlier findings do not matter.
-    let counts_all = program.rule().baseline == Some(Baseline::All);
+    let counts_all = program.rule.baseline == Some(Baseline::All);
     let is_compared = |draft: &Draft<'_>, after: &[ComparedFinding]| {
         let own = draft.before.is_some() && !after.is_empty();
         own || after.iter().any(|finding| finding.elsewhere.is_some())
     };
     let compares = !counts_all && drafts.iter().zip(&after).any(|(draft, after)| is_compared(draft, after));
     let unchanged = drafts.iter().all(|draft| draft.changes_nothing());
-    let before = if compares && !unchanged { Some(findings_before(program, repairs)) } else { None };
-    let before = match before {
-        Some(Ok(before)) => before,
-        Some(Err(error)) => return Err(error.with_context("the text before the edit")),
-        None => Vec::new(),
+    let before = if compares && !unchanged {
+        findings_before(program, repairs).map_err(|error| error.with_context("the text before the edit"))?
+    } else {
+        Vec::new()
     };
-    let mut found: Vec<Vec<MarkedFinding>> = Vec::new();
-    for (at, (draft, after)) in drafts.iter().zip(after).enumerate() {
+    let marked = |(at, (draft, after)): (usize, (&Draft<'_>, Vec<ComparedFinding>))| {
         let new = if counts_all {
             vec![true; after.len()]
         } else if unchanged {
@@ -107,9 +105,10 @@ fn compare(program: &GateProgram<'_>, repairs: &[&Repair<'_>]) -> Result<Compari
         } else {
             new_findings(draft, before.get(at).map_or(&[], Vec::as_slice), &after)
         };
-        found.push(MarkedFinding::all(after, new));
-    }
-    Ok(Comparison { answer, marks: found })
+        MarkedFinding::all(after, new)
+    };
+    let marks = drafts.iter().zip(after).enumerate().map(marked).collect();
+    Ok(Comparison { answer, marks })
 }
 
 /// Flags the findings of a draft that are new. In a new file, all of them are; findings that other files had
@@ -133,13 +132,13 @@ fn findings_before(
     program: &GateProgram<'_>,
     repairs: &[&Repair<'_>],
 ) -> Result<Vec<Vec<ComparedFinding>>, GateError> {
-    let nothing = || program.drafts().iter().map(|_| Vec::new()).collect();
+    let nothing = || program.drafts.iter().map(|_| Vec::new()).collect();
     match program.run_check_before() {
         Ok(all) => {
-            let both = program.drafts().iter().zip(all.iter());
+            let both = program.drafts.iter().zip(all.iter());
             Ok(both.map(|(draft, found)| marks(found, draft.before.unwrap_or(draft.after))).collect())
         }
-        Err(GateError::Skipped(_)) => Ok(nothing()),
+        Err(GateError::Skipped(_) | GateError::LeftOut(_)) => Ok(nothing()),
         Err(GateError::Broken(_)) if repairs.iter().any(|repair| !repair.parsed_before()) => Ok(nothing()),
         Err(error) => Err(error),
     }

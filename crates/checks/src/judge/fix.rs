@@ -9,9 +9,10 @@ use std::collections::BTreeSet;
 use super::input::GateResults;
 use super::partial::{Changes, writes_most};
 use super::program::GateProgram;
-use super::prove::{Proven, prove};
+use super::prove::prove;
 use crate::draft::Draft;
 use crate::error::GateError;
+use crate::wording::counted;
 use lockgate_error::Error;
 use lockgate_policy::FixScope;
 use lockgate_text::{Buffer, LineMap};
@@ -37,10 +38,7 @@ impl FixedText {
 
     /// Describes the run of the program: `changed 3 lines`.
     pub(super) fn describe(&self) -> String {
-        match self.lines {
-            1 => "changed 1 line".to_owned(),
-            lines => format!("changed {lines} lines"),
-        }
+        format!("changed {}", counted(self.lines, "line"))
     }
 }
 
@@ -57,7 +55,7 @@ impl Fixed {
     pub(super) fn describe(&self) -> Option<String> {
         let changed = self.accepted.as_ref().map(|(fixed, _)| fixed.describe());
         let left = (self.left > 0).then(|| {
-            let lines = if self.left == 1 { "1 line".to_owned() } else { format!("{} lines", self.left) };
+            let lines = counted(self.left, "line");
             format!("left {lines} outside of the edit unchanged (`scope: file` changes them)")
         });
         let notes: Vec<String> = changed.into_iter().chain(left).collect();
@@ -77,7 +75,7 @@ pub(super) fn fix(
     let view = program.run_fixer()?;
     if view == draft.after.view() {
         let proven = prove(program, &[], BTreeSet::from([0])).pop();
-        return proven.unwrap_or(Ok(Proven::Works)).map(|_| Fixed { accepted: None, left: 0 });
+        return proven.unwrap_or(Ok(None)).map(|_| Fixed { accepted: None, left: 0 });
     }
     if view.trim().is_empty() && !draft.after.view().trim().is_empty() {
         return Err(GateError::Broken("gave an empty text for a draft that is not empty".to_owned()));
@@ -86,7 +84,7 @@ pub(super) fn fix(
         let fixed = accept(apply_view(draft, view)?)?;
         Ok(Fixed { accepted: Some(fixed), left: 0 })
     };
-    let Some(before) = draft.before.filter(|_| program.rule().scope == FixScope::Edit) else {
+    let Some(before) = draft.before.filter(|_| program.rule.scope == FixScope::Edit) else {
         return whole(&view);
     };
     let changes = Changes::new(draft.after.view(), &view);
@@ -96,7 +94,7 @@ pub(super) fn fix(
     let formatted_before = match program.formatted(before) {
         Ok(formatted) => Some(formatted),
         // Its changes to a text that it cannot read are unknown.
-        Err(GateError::Skipped(_) | GateError::Broken(_)) => None,
+        Err(GateError::Skipped(_) | GateError::LeftOut(_) | GateError::Broken(_)) => None,
         Err(error) => return Err(error),
     };
     let due = formatted_before.as_deref().map(|formatted| Changes::new(before.view(), formatted));
@@ -135,7 +133,7 @@ fn stable(
     };
     match program.formatted(&fixed.text) {
         Ok(again) if *again == *view => Ok(Some((fixed, results))),
-        Ok(_) | Err(GateError::Skipped(_) | GateError::Broken(_)) => Ok(None),
+        Ok(_) | Err(GateError::Skipped(_) | GateError::LeftOut(_) | GateError::Broken(_)) => Ok(None),
         Err(error) => Err(error),
     }
 }

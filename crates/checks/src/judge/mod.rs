@@ -90,7 +90,11 @@ pub fn judge_all(inputs: &[GateInput<'_>], watch: &Watch) -> Vec<Verdict> {
             job.skip_programs(&rejection);
         }
     }
-    fix_all(&mut jobs, cores);
+    let fixed = parallel(&jobs, cores, |job| job.call.fix(&job.plan.fixers, &job.plan.in_process));
+    for (job, (fixed, results)) in jobs.iter_mut().zip(fixed) {
+        job.fixed = fixed;
+        job.results.extend(results);
+    }
     let checked = check(&jobs, cores);
     jobs.iter_mut().zip(checked).for_each(|(job, results)| job.results.extend(results));
     jobs.into_iter().map(JudgeJob::verdict).collect()
@@ -132,13 +136,6 @@ impl<'a> JudgeJob<'a> {
             .extend(rest.map(|gate| (gate.at, GateReport::from_error(gate.rule, &why, Duration::ZERO))));
     }
 
-    /// Runs the fixers on the draft.
-    fn fix(&self) -> (Option<FixedText>, GateResults) {
-        let mut results = GateResults::new();
-        let fixed = self.call.fix(&self.plan.fixers, &self.plan.in_process, &mut results);
-        (fixed, results)
-    }
-
     /// Returns the draft after the fixers.
     fn fixed_draft(&self) -> Draft<'_> {
         let draft = &self.call.input.draft;
@@ -153,21 +150,12 @@ impl<'a> JudgeJob<'a> {
     }
 }
 
-/// Runs the fixers on all drafts, several drafts in parallel.
-fn fix_all(jobs: &mut [JudgeJob<'_>], cores: usize) {
-    let fixed = parallel(jobs, cores, JudgeJob::fix);
-    for (job, (fixed, results)) in jobs.iter_mut().zip(fixed) {
-        job.fixed = fixed;
-        job.results.extend(results);
-    }
-}
-
 /// Runs all checks that use programs on all drafts: one run for the drafts that share it, and the runs in
 /// parallel. Returns the results for each draft.
 fn check(jobs: &[JudgeJob<'_>], cores: usize) -> Vec<GateResults> {
     let drafts: Vec<Draft<'_>> = jobs.iter().map(JudgeJob::fixed_draft).collect();
     let repairs: Vec<Repair<'_>> =
-        jobs.iter().zip(&drafts).map(|(job, draft)| job.call.repair(draft)).collect();
+        jobs.iter().zip(&drafts).map(|(job, draft)| Repair::new(draft, job.call.limit)).collect();
     let parts = jobs.iter().zip(&drafts).zip(&repairs);
     let members: Vec<(usize, Member<'_, '_>)> = parts
         .enumerate()
@@ -181,7 +169,7 @@ fn check(jobs: &[JudgeJob<'_>], cores: usize) -> Vec<GateResults> {
     let runs = Runs::new(&inputs, &members);
     // Threads that wait for a server or a slot must not delay the others.
     let threads = cores.saturating_mul(2).max(LEAST_THREADS);
-    let replies = parallel(runs.all(), threads, |run| runs.ask(run));
+    let replies = parallel(&runs.all, threads, |run| runs.ask(run));
     let mut all: Vec<GateResults> = jobs.iter().map(|_| GateResults::new()).collect();
     for GateReply { draft, gate, report } in replies.into_iter().flatten() {
         if let Some(results) = all.get_mut(draft) {

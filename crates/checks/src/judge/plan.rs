@@ -97,22 +97,13 @@ impl<'a> GatePlan<'a> {
                 self.in_process.push(PlannedGate { at, rule, how: InProcess::Pattern(rules) })
             }
             GateKind::Command(_) | GateKind::Server(_) => {
-                self.take(role, PlannedGate { at, rule, how: external(rule, role, profile, env)? }, draft)?;
+                let gate = PlannedGate { at, rule, how: external(rule, role, profile, env)? };
+                match role {
+                    Role::Fix if draft.changes_nothing() => return Err(skipped("the edit changes nothing")),
+                    Role::Fix => self.fixers.push(gate),
+                    Role::Check => self.checks.push(gate),
+                }
             }
-        }
-        Ok(())
-    }
-
-    fn take(
-        &mut self,
-        role: Role,
-        gate: PlannedGate<'a, External<'a>>,
-        draft: &Draft<'_>,
-    ) -> Result<(), GateError> {
-        match role {
-            Role::Fix if draft.changes_nothing() => return Err(skipped("the edit changes nothing")),
-            Role::Fix => self.fixers.push(gate),
-            Role::Check => self.checks.push(gate),
         }
         Ok(())
     }
@@ -163,10 +154,6 @@ fn external<'a>(
         ExecPermission::NoDirectory(why) => return Err(GateError::Unavailable(why.clone())),
         ExecPermission::Granted(programs) => programs,
     };
-    let short = || {
-        isolation_shortfall(env.isolation, env.runtime.ceiling)
-            .map_or(Ok(()), |why| Err(GateError::WeakIsolation(why)))
-    };
     let name = &rule.gate.name;
     let command =
         rule.gate.command().and_then(|command| Some(ProgramMode::Command(command, programs.program(name)?)));
@@ -179,12 +166,8 @@ fn external<'a>(
         && matches!(command, Some(ProgramMode::Command(command, _)) if is_whole(command));
     let server = rule.gate.server().filter(|_| keeps_servers && !prefers_command);
     let server = server.and_then(|server| Some(ProgramMode::Server(server, programs.program(&own)?)));
-    match (server, command) {
-        (Some(mode), instead) => {
-            short().map(|()| External { mode, fallback: instead, search: programs.path() })
-        }
-        (None, Some(mode)) => short().map(|()| External { mode, fallback: None, search: programs.path() }),
-        (None, None) => Err(match rule.gate.server() {
+    let Some(mode) = server.or(command) else {
+        return Err(match rule.gate.server() {
             Some(_) if !keeps_servers && rule.gate.command().is_none() => {
                 GateError::Unavailable("servers are not kept running".to_owned())
             }
@@ -192,6 +175,12 @@ fn external<'a>(
                 let both = programs.rejected(name).iter().chain(programs.rejected(&own));
                 GateError::NoProgram(both.cloned().collect::<Vec<_>>().join("; "))
             }
-        }),
+        });
+    };
+    match isolation_shortfall(env.isolation, env.runtime.ceiling) {
+        Some(why) => Err(GateError::WeakIsolation(why)),
+        None => {
+            Ok(External { mode, fallback: command.filter(|_| server.is_some()), search: programs.path() })
+        }
     }
 }

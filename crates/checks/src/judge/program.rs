@@ -18,8 +18,7 @@ use crate::packages;
 use crate::runtime::{ANSWER_LIFETIME, CacheInputs, CacheKey, CachedFindings};
 use crate::server;
 use lockgate_policy::{CommandSpec, Rule};
-use lockgate_sandbox::Isolation;
-use lockgate_sandbox::{Halt, Limit};
+use lockgate_sandbox::{Halt, Isolation, Limit};
 use lockgate_text::{Buffer, Version};
 
 /// A gate's program, with the drafts that it checks.
@@ -67,15 +66,6 @@ impl<'a> GateProgram<'a> {
         let ProgramContext { overlays, text_before } = context;
         let (drafts, ran) = (drafts.to_vec(), Cell::default());
         GateProgram { rule, tool, drafts, env, overlays, text_before, limit, total, cache_key, ran }
-    }
-
-    pub(super) fn rule(&self) -> &'a Rule {
-        self.rule
-    }
-
-    /// Returns the drafts that the program checks.
-    pub(super) fn drafts(&self) -> &[Draft<'a>] {
-        &self.drafts
     }
 
     /// Returns the findings in the drafts, from the cache if they are still valid.
@@ -134,9 +124,13 @@ impl<'a> GateProgram<'a> {
     /// Runs the fixer; returns the view of the draft that it would write.
     pub(super) fn run_fixer(&self) -> Result<String, GateError> {
         let Some(draft) = self.drafts.first() else { return Err(no_draft()) };
+        self.format(draft, draft.after)
+    }
+
+    fn format(&self, draft: &Draft<'a>, text: &Buffer) -> Result<String, GateError> {
         let _slot = self.env.runtime.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
         let limit = self.limit.with_timeout(self.rule.timeout);
-        let input = self.program_input(draft, Some(draft.after), self.overlays, &[]);
+        let input = self.program_input(draft, Some(text), self.overlays, &[]);
         self.timed(|| command::fix(&input, limit))
     }
 
@@ -149,10 +143,7 @@ impl<'a> GateProgram<'a> {
             return Ok(view);
         }
         let start = Instant::now();
-        let _slot = runtime.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
-        let limit = self.limit.with_timeout(self.rule.timeout);
-        let input = self.program_input(draft, Some(text), self.overlays, &[]);
-        let view: Arc<str> = self.timed(|| command::fix(&input, limit))?.into();
+        let view: Arc<str> = self.format(draft, text)?.into();
         if let Some(key) = key {
             runtime.formatted.keep(key, &view, start + ANSWER_LIFETIME);
         }

@@ -21,24 +21,9 @@ const HIDDEN: &str = "the project fails in other files, so this one may not have
 const OFF: &str =
     "reads the file, but what it checks for is disabled there, by its configuration or a comment";
 
-/// The proof that a program's answer about a draft counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Proven {
-    /// The program found something in the draft or in its canary, or has no canary.
-    Works,
-    /// The program found errors in other files, which may have kept it from this one.
-    Hidden,
-}
-
-impl Proven {
-    /// Returns the note to show with the findings.
-    pub(super) fn note(self) -> Option<&'static str> {
-        match self {
-            Proven::Works => None,
-            Proven::Hidden => Some(HIDDEN),
-        }
-    }
-}
+/// The note to show with the findings of a program whose answer about a draft counts: [`HIDDEN`], if it found errors in other
+/// files, which may have kept it from this one.
+pub(super) type ProofNote = Option<&'static str>;
 
 /// The result of a canary for one draft, with a finding in another file if there is one; or the reason that
 /// there is no result.
@@ -50,14 +35,13 @@ pub(super) fn prove(
     program: &GateProgram<'_>,
     found: &[Vec<ToolFinding>],
     mut left: BTreeSet<usize>,
-) -> Vec<Result<Proven, GateError>> {
-    let mut proven: Vec<Result<Proven, GateError>> =
-        program.drafts.iter().map(|_| Ok(Proven::Works)).collect();
+) -> Vec<Result<ProofNote, GateError>> {
+    let mut proven: Vec<Result<ProofNote, GateError>> = program.drafts.iter().map(|_| Ok(None)).collect();
     let Some(canary) = &program.rule.gate.canary else { return proven };
     if left.is_empty() {
         return proven;
     }
-    let mut set = |at: usize, what: Result<Proven, GateError>| {
+    let mut set = |at: usize, what: Result<ProofNote, GateError>| {
         if let Some(place) = proven.get_mut(at) {
             *place = what;
         }
@@ -84,7 +68,7 @@ pub(super) fn prove(
         // Errors that hid the mistake of the canary hid the draft as well.
         let may_hide = proof == Proof::Blind || (proof == Proof::Off && elsewhere.is_some());
         if may_hide && fails_elsewhere(found, at) {
-            set(at, Ok(Proven::Hidden));
+            set(at, Ok(Some(HIDDEN)));
             continue;
         }
         // A mistake that shows nothing after this draft may show something after another one.
@@ -282,10 +266,10 @@ fn is_error(finding: &ToolFinding) -> bool {
 }
 
 /// Converts a proof into a result; `elsewhere` is a finding in another file, if there was none in this one.
-fn into_result(proof: Proof, elsewhere: Option<String>) -> Result<Proven, GateError> {
+fn into_result(proof: Proof, elsewhere: Option<String>) -> Result<ProofNote, GateError> {
     match (proof, elsewhere) {
-        (Proof::Works, _) => Ok(Proven::Works),
-        (Proof::Off, None) => Err(GateError::Skipped(OFF.to_owned())),
+        (Proof::Works, _) => Ok(None),
+        (Proof::Off, None) => Err(GateError::LeftOut(OFF.to_owned())),
         (Proof::Blind, None) => Err(GateError::Broken(BLIND.to_owned())),
         (Proof::Off | Proof::Blind, Some(other)) => {
             Err(GateError::Broken(format!("{BLIND}, but in another file: {other}")))

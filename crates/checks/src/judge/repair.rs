@@ -14,13 +14,8 @@ use lockgate_text::Buffer;
 pub(super) struct Repair<'a> {
     draft: &'a Draft<'a>,
     limit: Limit<'a>,
-    cached: OnceLock<RepairedText>,
-}
-
-#[derive(Clone, Copy)]
-struct RepairedText {
-    parsed: bool,
-    text_before: TextBefore,
+    /// How much could be found in a text before that did not parse; `None` if it parsed.
+    cached: OnceLock<Option<TextBefore>>,
 }
 
 impl<'a> Repair<'a> {
@@ -30,23 +25,21 @@ impl<'a> Repair<'a> {
 
     /// True if the text before parsed, as far as the parsers can tell.
     pub(super) fn parsed_before(&self) -> bool {
-        self.repaired_text().parsed
+        self.broken_text().is_none()
     }
 
     /// Returns how much could be found in the text before: not everything if the edit removed a syntax error
     /// and added none.
     pub(super) fn text_before(&self) -> TextBefore {
-        self.repaired_text().text_before
+        self.broken_text().unwrap_or(TextBefore::Plain)
     }
 
-    fn repaired_text(&self) -> RepairedText {
-        *self.cached.get_or_init(|| {
-            self.compute().unwrap_or(RepairedText { parsed: true, text_before: TextBefore::Plain })
-        })
+    fn broken_text(&self) -> Option<TextBefore> {
+        *self.cached.get_or_init(|| self.compute())
     }
 
     /// Parses both texts; `None` if no parser reads the language, there was no text, or it parsed.
-    fn compute(&self) -> Option<RepairedText> {
+    fn compute(&self) -> Option<TextBefore> {
         let before = self.faults(self.draft.before?)?;
         if before.is_empty() {
             return None;
@@ -55,10 +48,7 @@ impl<'a> Repair<'a> {
         let repairs = delta::unmatched(&before, &after, self.draft.map).gone.contains(&true);
         let findings = syntax::judge(self.draft, self.limit).ok()?.marks;
         let adds = findings.iter().any(MarkedFinding::is_certain_and_fresh);
-        Some(RepairedText {
-            parsed: false,
-            text_before: if repairs && !adds { TextBefore::Hidden } else { TextBefore::Plain },
-        })
+        Some(if repairs && !adds { TextBefore::Hidden } else { TextBefore::Plain })
     }
 
     fn faults(&self, text: &Buffer) -> Option<Vec<ComparedFinding>> {

@@ -34,7 +34,10 @@ impl GateReport {
             blocking: rule.required && error.is_failure(),
             withheld: matches!(error, GateError::Withheld(_)),
             partial: matches!(error, GateError::Partial(_)),
-            reason: error.reason(),
+            reason: match error.reason() {
+                RunReason::LeftOut if !rule.required => RunReason::Outcome,
+                reason => reason,
+            },
             ..run(rule, outcome, Some(sanitize(why)), took)
         };
         GateReport { run, findings: Vec::new() }

@@ -19,12 +19,12 @@ use super::plan::{External, ProgramMode};
 use super::program::ProgramContext;
 use super::repair::Repair;
 use super::report::GateReport;
+use crate::command::project::folder_of;
 use crate::command::{self, SharedPart};
 use crate::delta::ComparedFinding;
 use crate::draft::Draft;
 use crate::error::GateError;
 use crate::overlay::DraftOverlay;
-use crate::server;
 use lockgate_policy::{Baseline, CacheScope, Level};
 use lockgate_sandbox::Isolation;
 use lockgate_text::Version;
@@ -37,7 +37,7 @@ const MAX_SPLITS: usize = 32;
 pub(super) struct Runs<'a, 'd> {
     inputs: &'d [(&'d GateInput<'a>, &'d Draft<'d>)],
     members: &'d [(usize, Member<'a, 'd>)],
-    all: Vec<SharedRun>,
+    pub(super) all: Vec<SharedRun>,
     /// The drafts that each gate judges itself.
     judged: HashSet<JudgedDraft<'d>>,
 }
@@ -112,10 +112,6 @@ impl<'a, 'd> Runs<'a, 'd> {
         Runs { all, ..runs }
     }
 
-    pub(super) fn all(&self) -> &[SharedRun] {
-        &self.all
-    }
-
     fn member(&self, place: usize) -> Option<&'d Member<'a, 'd>> {
         self.members.get(place).map(|(_, member)| member)
     }
@@ -153,9 +149,9 @@ impl<'a, 'd> Runs<'a, 'd> {
     pub(super) fn ask(&self, SharedRun(places): &SharedRun) -> Vec<GateReply> {
         let members: Vec<&Member<'a, 'd>> = places.iter().filter_map(|place| self.member(*place)).collect();
         let started = members.iter().map(|member| (member, &member.gate.rule.gate.name));
-        started.clone().for_each(|(member, gate)| member.call.start(gate));
+        started.clone().for_each(|(member, gate)| member.call.count.start(gate));
         let replies = self.ask_places(places, &|member| member.gate.how);
-        started.for_each(|(member, gate)| member.call.end_concurrent(gate));
+        started.for_each(|(member, gate)| member.call.count.end_concurrent(gate));
         replies
     }
 
@@ -207,9 +203,13 @@ impl<'a, 'd> Runs<'a, 'd> {
                 return Some(places.iter().zip(&members).filter_map(unavailable).collect());
             }
         };
-        let fails =
-            |found: &Result<_, GateError>| matches!(found, Err(GateError::Skipped(_) | GateError::Broken(_)));
-        let list_fails = lists_files(how.mode) && members.len() > 1 && consulted.iter().all(fails);
+        let fails = |found: &Result<_, GateError>| match found {
+            Err(error) => error.is_skip() || matches!(error, GateError::Broken(_)),
+            Ok(_) => false,
+        };
+        let lists_files =
+            matches!(how.mode, ProgramMode::Command(command, _) if command::lists_files(command));
+        let list_fails = lists_files && members.len() > 1 && consulted.iter().all(fails);
         if list_fails && splits < MAX_SPLITS {
             return None;
         }
@@ -316,7 +316,7 @@ fn key<'d>(member: &'d Member<'_, 'd>, mode: ProgramMode<'d>, place: usize) -> R
         ProgramMode::Command(command, _) => command::shared_part(rule, command, env.root, member.draft.path)
             .map_or(RunMode::Alone(place), RunMode::Command),
         ProgramMode::Server(server, _) => {
-            RunMode::Server(server::folder_of(env.root, server, member.draft.path))
+            RunMode::Server(folder_of(env.root, member.draft.path, &server.cwd).to_owned())
         }
     };
     RunKey {
@@ -338,12 +338,5 @@ fn scope(mode: ProgramMode<'_>) -> CacheScope {
     match mode {
         ProgramMode::Command(command, _) => command.scope,
         ProgramMode::Server(server, _) => server.scope,
-    }
-}
-
-fn lists_files(mode: ProgramMode<'_>) -> bool {
-    match mode {
-        ProgramMode::Command(command, _) => command::lists_files(command),
-        ProgramMode::Server(..) => false,
     }
 }

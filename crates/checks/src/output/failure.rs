@@ -14,7 +14,8 @@ use regex::{Captures, Regex, RegexSet};
 use super::notes;
 use super::program_output::ProgramOutput;
 use super::raw_finding::RawFinding;
-use crate::finding::{LONGEST_MESSAGE, sanitize};
+use crate::constant_pattern::{regex, regex_set};
+use crate::finding::{LONGEST_MESSAGE, cut, sanitize};
 use lockgate_policy::Stream;
 
 /// The number of lines shown that name a failure, from the first.
@@ -78,24 +79,8 @@ const VARYING_PATTERNS: [&str; 14] = [
 const NAME_PATTERNS: [&str; 3] =
     [r"^\s*not ok \d+\b", r"\w\[[\w.,+-]*\]", r"\b[A-Za-z_][\w.-]*(?:/[\w.#@+-]+)+"];
 
-fn set(patterns: &[&str]) -> RegexSet {
-    match RegexSet::new(patterns) {
-        Ok(set) => set,
-        // No input reaches this: the patterns are constants, and the tests compile them.
-        Err(error) => unreachable!("{error}"),
-    }
-}
-
-fn regex(pattern: &str) -> Regex {
-    match Regex::new(pattern) {
-        Ok(regex) => regex,
-        // The same.
-        Err(error) => unreachable!("{error}"),
-    }
-}
-
-static NAMING_SET: LazyLock<RegexSet> = LazyLock::new(|| set(&FAILURE_PATTERNS));
-static HARMLESS_SET: LazyLock<RegexSet> = LazyLock::new(|| set(&HARMLESS_PATTERNS));
+static NAMING_SET: LazyLock<RegexSet> = LazyLock::new(|| regex_set(&FAILURE_PATTERNS));
+static HARMLESS_SET: LazyLock<RegexSet> = LazyLock::new(|| regex_set(&HARMLESS_PATTERNS));
 static NONE_REGEX: LazyLock<Regex> = LazyLock::new(|| regex(NONE_FAILED));
 static VARYING_REGEX: LazyLock<Regex> =
     LazyLock::new(|| regex(&format!("{}|(?P<name>{})", VARYING_PATTERNS.join("|"), NAME_PATTERNS.join("|"))));
@@ -144,18 +129,11 @@ fn message(code: i32, failures: &[String], lines: &[String]) -> String {
     for (at, line) in selected.iter().enumerate() {
         // A short line leaves its space to the next ones.
         let share = (room / (selected.len() - at)).max(LEAST_SHOWN);
-        let text = shorten(line, share);
+        let text = cut(line, share);
         room = room.saturating_sub(text.chars().count());
         parts.push(text);
     }
     format!("{start}: {}", parts.join(" | "))
-}
-
-fn shorten(line: &str, most: usize) -> String {
-    if line.chars().count() <= most {
-        return line.to_owned();
-    }
-    line.chars().take(most.saturating_sub(3)).chain("...".chars()).collect()
 }
 
 /// Returns the parts that two runs with the same failure share: the lines that name a failure, else the exit

@@ -16,6 +16,7 @@ use super::value::excerpt;
 use super::{lines, notes, repetition};
 use crate::error::GateError;
 use crate::finding::sanitize;
+use crate::wording::counted;
 use lockgate_policy::{Columns, CommandSpec, OutputForm};
 use lockgate_text::{Buffer, Hints, Region};
 
@@ -185,15 +186,14 @@ fn difference(region: &Region, before: &Buffer, after: &Buffer) -> String {
     let count = |first: usize, last: usize| (last + 1).saturating_sub(first);
     let old = count(region.start_line, region.end_line);
     let new = count(region.new_start_line, region.new_end_line);
-    let lines = |count: usize| if count == 1 { "1 line".to_owned() } else { format!("{count} lines") };
     let expected = after.lines().text(region.new_start_line);
     if new == 0 {
-        return format!("{} too many", lines(old));
+        return format!("{} too many", counted(old, "line"));
     }
     if (old, new) == (1, 1) && before.lines().text(region.start_line) == expected {
         let end = if after.lines().ends_with_newline() { "is missing" } else { "is superfluous" };
         return format!("the newline at the end of the text {end}");
     }
     let verb = if old.max(new) == 1 { "differs" } else { "differ" };
-    format!("{} {verb}, expected `{}`", lines(old.max(new)), expected.replace('\t', "\\t"))
+    format!("{} {verb}, expected `{}`", counted(old.max(new), "line"), expected.replace('\t', "\\t"))
 }

@@ -1,7 +1,5 @@
 //! Reads findings in JSON, from the keys that a definition names.
 
-use std::collections::BTreeSet;
-
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -112,13 +110,11 @@ impl<'v> JsonItem<'v> {
         Ok(RawFinding {
             file: place.file.as_ref().map_or(Ok(None), |file| self.text(file))?,
             line: self.number(&place.line)?,
-            end_line: None,
             column: place.column.as_ref().map_or(Ok(None), |column| self.number(column))?,
             columns,
             code: place.code.as_ref().and_then(|code| rule_name(self.find(code)?)),
             severity: place.severity.as_ref().and_then(|severity| severity_in(self.find(severity)?)),
-            message: message.ok_or_else(missing)?,
-            identity: BTreeSet::new(),
+            ..RawFinding::whole_text(message.ok_or_else(missing)?)
         })
     }
 

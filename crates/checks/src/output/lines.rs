@@ -1,7 +1,5 @@
 //! Reads findings from lines, by a pattern with named groups.
 
-use std::collections::BTreeSet;
-
 use regex::{Captures, Regex};
 
 use super::notes;
@@ -51,12 +49,10 @@ fn raw(groups: &Captures<'_>, whole: &str, columns: Columns) -> Result<RawFindin
     Ok(RawFinding {
         file: text("file").map(str::to_owned),
         line: count("line")?,
-        end_line: None,
         column: count("column")?,
         columns,
         code: text("code").map(str::to_owned),
         severity: text("severity").and_then(severity),
-        message: text("message").unwrap_or(whole).to_owned(),
-        identity: BTreeSet::new(),
+        ..RawFinding::whole_text(text("message").unwrap_or(whole))
     })
 }

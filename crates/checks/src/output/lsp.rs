@@ -1,12 +1,9 @@
 //! Reads the diagnostics of a language server: LSP 3.17, `Diagnostic`.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use super::program_output::MAX_FINDINGS;
-use super::raw_finding::{NamedFile, ToolFinding};
-use super::raw_finding::{RawFinding, locate};
+use super::raw_finding::{NamedFile, RawFinding, ToolFinding, locate_in_files};
 use crate::error::GateError;
 use lockgate_policy::{Columns, Message, ServerSpec, Severity};
 use lockgate_text::Buffer;
@@ -25,8 +22,8 @@ pub(crate) fn diagnostic_findings(
         return Err(GateError::Broken(format!("reported more than {MAX_FINDINGS} findings")));
     }
     let raws = items.iter().filter_map(|item| raw(item, server, columns).transpose());
-    let raws = raws.collect::<Result<Vec<_>, _>>().map_err(GateError::Broken)?;
-    Ok(locate(raws, Severity::Error, text, &|_| NamedFile::Edited))
+    let raws = raws.map(|raw| Ok((raw?, NamedFile::Edited))).collect::<Result<Vec<_>, _>>();
+    Ok(locate_in_files(raws.map_err(GateError::Broken)?, Severity::Error, text))
 }
 
 /// Reads one diagnostic; `None` if it does not count.
@@ -60,15 +57,12 @@ fn raw(item: &Value, server: &ServerSpec, columns: Columns) -> Result<Option<Raw
         Message::FirstLine => message.lines().next().unwrap_or_default(),
     };
     Ok(Some(RawFinding {
-        file: None,
         line: Some(line),
-        end_line: None,
         column: Some(column),
         columns,
         code: code(item).map(|code| server.diagnostics.code.replace("{code}", &code)),
         severity: Some(severity),
-        message: message.to_owned(),
-        identity: BTreeSet::new(),
+        ..RawFinding::whole_text(message)
     }))
 }
 

@@ -50,9 +50,7 @@ pub(super) fn read(
     text: &Buffer,
     resolve: &dyn Fn(&str) -> NamedFile,
 ) -> Result<Vec<ToolFinding>, GateError> {
-    let is_edited = |name: &str| resolve(name) == NamedFile::Edited;
-    let raws = checked_findings(command, run, &[("", text)], &is_edited)?;
-    Ok(raw_finding::locate(raws, command.output.severity, text, resolve))
+    Ok(read_all(command, run, &[("", text)], resolve)?.into_iter().flatten().collect())
 }
 
 /// Returns the findings of a run over several texts, each at the path that `resolve` returns for it, in this

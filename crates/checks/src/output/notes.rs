@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
 
+use crate::constant_pattern::regex_set;
+
 /// Notes of launchers and runtimes of tools. They do not look like findings of any tool.
 const NOTES: [&str; 33] = [
     // Shells, the loader and the locale.
@@ -75,20 +77,11 @@ const HARMLESS: &str = r"^(?:Exception ignored in|--- Logging error ---|Error in
 /// A line that reports an error of the program itself, without a location.
 const FAILURE: &str = r"(?i)^(?:[\w.-]+: )?(?:fatal|error|critical|panic)\b";
 
-/// Compiles the patterns of this module.
-fn set(patterns: &[&str]) -> RegexSet {
-    match RegexSet::new(patterns) {
-        Ok(set) => set,
-        // No input reaches this: the patterns are constants, and the tests compile them.
-        Err(error) => unreachable!("{error}"),
-    }
-}
-
-static NOTE_SET: LazyLock<RegexSet> = LazyLock::new(|| set(&NOTES));
-static CRASH_SET: LazyLock<RegexSet> = LazyLock::new(|| set(&CRASHES));
-static FOREIGN: LazyLock<RegexSet> = LazyLock::new(|| set(&[FOREIGN_WARNING]));
-static HARMLESS_SET: LazyLock<RegexSet> = LazyLock::new(|| set(&[HARMLESS]));
-static FAILURE_SET: LazyLock<RegexSet> = LazyLock::new(|| set(&[FAILURE]));
+static NOTE_SET: LazyLock<RegexSet> = LazyLock::new(|| regex_set(&NOTES));
+static CRASH_SET: LazyLock<RegexSet> = LazyLock::new(|| regex_set(&CRASHES));
+static FOREIGN: LazyLock<RegexSet> = LazyLock::new(|| regex_set(&[FOREIGN_WARNING]));
+static HARMLESS_SET: LazyLock<RegexSet> = LazyLock::new(|| regex_set(&[HARMLESS]));
+static FAILURE_SET: LazyLock<RegexSet> = LazyLock::new(|| regex_set(&[FAILURE]));
 
 /// Returns true for a line that says nothing about the checked text.
 pub(super) fn is_note(line: &str) -> bool {

@@ -90,7 +90,7 @@ fn informative_line(text: &str) -> Option<String> {
 pub(super) fn check_ran(command: &CommandSpec, run: &ProgramOutput<'_>) -> Result<(), GateError> {
     for stream in [Stream::Stdout, Stream::Stderr] {
         if let Some(skipped) = skip_message(command, run, stream) {
-            return Err(GateError::Skipped(format!("ignored the file: {skipped}")));
+            return Err(GateError::LeftOut(format!("ignored the file: {skipped}")));
         }
     }
     if let Some(why) = missing_dependencies(command, run) {

@@ -80,24 +80,10 @@ impl RawFinding {
     }
 }
 
-/// Locates findings in the text; `severity` is the default.
+/// Locates findings whose files are resolved in the text; `severity` is the default.
 ///
 /// A finding without a line is placed on the first one, and one after the last line at the end: parsers
 /// report the end of the file so.
-pub(super) fn locate(
-    raws: Vec<RawFinding>,
-    severity: Severity,
-    text: &Buffer,
-    resolve: &dyn Fn(&str) -> NamedFile,
-) -> Vec<ToolFinding> {
-    let with_file = |raw: RawFinding| {
-        let file = raw.file.as_deref().map_or(NamedFile::Edited, resolve);
-        (raw, file)
-    };
-    locate_in_files(raws.into_iter().map(with_file).collect(), severity, text)
-}
-
-/// Locates findings whose files are already resolved.
 pub(super) fn locate_in_files(
     mut raws: Vec<(RawFinding, NamedFile)>,
     severity: Severity,

@@ -1,8 +1,6 @@
 //! Reads findings in reviewdog's diagnostic format:
 //! <https://github.com/reviewdog/reviewdog/blob/master/proto/rdf/reviewdog.proto>.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use super::program_output::MAX_READ;
@@ -33,13 +31,11 @@ fn raw(diagnostic: &Value) -> Result<RawFinding, String> {
     Ok(RawFinding {
         file: text_at(diagnostic, &["location", "path"])?.map(str::to_owned),
         line: number_at(diagnostic, &line, 0)?,
-        end_line: None,
         column: number_at(diagnostic, &column, 0)?,
         columns: Columns::Bytes,
         code: value_at(diagnostic, &["code", "value"]).ok().flatten().and_then(rule_name),
         severity: severity(diagnostic),
-        message: message.to_owned(),
-        identity: BTreeSet::new(),
+        ..RawFinding::whole_text(message)
     })
 }
 

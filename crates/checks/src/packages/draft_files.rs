@@ -40,7 +40,7 @@ impl Uninstalled {
 
 /// The files of the project as the call would leave them; each is read and parsed once.
 pub(super) struct DraftFiles<'a> {
-    root: &'a Path,
+    pub(super) root: &'a Path,
     overlays: DraftOverlays<'a>,
     texts: RefCell<HashMap<String, Option<Rc<str>>>>,
     declared: RefCell<HashMap<String, Rc<[String]>>>,
@@ -51,15 +51,6 @@ impl<'a> DraftFiles<'a> {
     pub(super) fn new(input: &ProgramInput<'a>) -> DraftFiles<'a> {
         let ProgramInput { root, overlays, .. } = *input;
         DraftFiles { root, overlays, texts: RefCell::default(), declared: RefCell::default() }
-    }
-
-    /// The folders from a file's own up to the root, relative to the root.
-    pub(super) fn above<'p>(&self, path: &'p str) -> impl Iterator<Item = &'p str> + use<'p> {
-        project::folders_above(path)
-    }
-
-    pub(super) fn root(&self) -> &Path {
-        self.root
     }
 
     /// Returns the text of a manifest, from its draft if the call has one.
@@ -95,14 +86,14 @@ impl<'a> DraftFiles<'a> {
     }
 
     pub(super) fn exists(&self, path: &str) -> bool {
-        self.root().join(path).exists()
+        self.root.join(path).exists()
     }
 
     /// Returns the nearest folder, from this one up to the root, that has one of these files, with the value
     /// of that file.
     pub(super) fn nearest<T: Copy>(&self, folder: &str, files: &[(&str, T)]) -> Option<(String, T)> {
         let own = join(folder, "x");
-        let mut folders = self.above(&own);
+        let mut folders = project::folders_above(&own);
         folders.find_map(|folder| {
             let (_, value) = files.iter().find(|(name, _)| self.exists(&join(folder, name)))?;
             Some((folder.to_owned(), *value))

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::draft_files::{DraftFiles, Uninstalled, join};
+use crate::command::project::folders_above;
 
 const MANIFEST: &str = "package.json";
 /// The tables of a manifest that declare packages.
@@ -34,7 +35,7 @@ pub(super) fn uninstalled(files: &DraftFiles<'_>, path: &str, import: &str) -> O
     let name = package(import)?;
     let types = format!("@types/{}", name.trim_start_matches('@').replace('/', "__"));
     [name, types].into_iter().find_map(|name| {
-        let folder = files.above(path).find(|folder| declares(files, folder, &name))?;
+        let folder = folders_above(path).find(|folder| declares(files, folder, &name))?;
         if is_installed(files, path, &name) {
             return None;
         }
@@ -66,7 +67,7 @@ fn declared_in_json(text: &str) -> Vec<String> {
 
 /// Returns true if the package's folder is in a folder that node searches, above the root as well.
 fn is_installed(files: &DraftFiles<'_>, path: &str, name: &str) -> bool {
-    let own = files.root().join(path);
+    let own = files.root.join(path);
     let has = |folder: &Path| folder.join("node_modules").join(name).exists();
     let plug_and_play = files.nearest(path, &PLUG_AND_PLAY).is_some();
     plug_and_play || own.ancestors().skip(1).any(has)

@@ -5,6 +5,7 @@ use std::fs;
 use toml_edit::{Document, Item, TableLike, Value};
 
 use super::draft_files::{DraftFiles, Uninstalled, join};
+use crate::command::project::folders_above;
 
 /// Manifests in which each line declares a package.
 const REQUIREMENTS: [&str; 5] = [
@@ -51,11 +52,11 @@ const IMPORTED_AS: [(&str, &str); 22] = [
 pub(super) fn uninstalled(files: &DraftFiles<'_>, path: &str, module: &str) -> Option<Uninstalled> {
     let names = packages(module);
     let top = module.split('.').next()?;
-    let (folder, manifest, package) = files.above(path).find_map(|folder| {
+    let (folder, manifest, package) = folders_above(path).find_map(|folder| {
         let (manifest, package) = declared(files, folder, &names)?;
         Some((folder, manifest, package))
     })?;
-    if files.above(path).any(|folder| is_installed(files, folder, top)) {
+    if folders_above(path).any(|folder| is_installed(files, folder, top)) {
         return None;
     }
     let (home, install) = match files.nearest(folder, &LOCKS) {
@@ -154,7 +155,7 @@ fn texts(item: Option<&Item>) -> Vec<String> {
 
 /// Returns true if a folder's environment has the module; the tool then fails to find it for another reason.
 fn is_installed(files: &DraftFiles<'_>, folder: &str, top: &str) -> bool {
-    let libraries = [".venv", "venv"].map(|name| files.root().join(folder).join(name).join("lib"));
+    let libraries = [".venv", "venv"].map(|name| files.root.join(folder).join(name).join("lib"));
     let versions = libraries.iter().filter_map(|library| fs::read_dir(library).ok()).flatten().flatten();
     versions
         .map(|version| version.path().join("site-packages"))

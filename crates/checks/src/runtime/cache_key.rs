@@ -10,9 +10,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::cache_inputs::CacheInputs;
-use super::config_deps;
-use super::file_walk;
 use super::key_hasher::KeyHasher;
+use super::{config_deps, file_walk};
 use crate::regular;
 use lockgate_policy::{CacheScope, Gate, Rule, ServerSpec};
 use lockgate_text::Version;
@@ -46,8 +45,7 @@ impl<'a> CacheKey<'a> {
         run.add(root.as_os_str().as_bytes());
         run.add(rule.gate.name.as_bytes());
         run.add(rule.gate.version.hex().as_bytes());
-        run.add(program.as_os_str().as_bytes());
-        run.file(&std::fs::metadata(program).ok()?);
+        run.file_at(program)?;
         rule.args.iter().for_each(|word| run.add(word.as_bytes()));
         let (names, edited) = (inputs.names(), paths.iter().map(|path| root.join(path)).collect());
         // Files of one folder have the same configuration above them.
@@ -105,10 +103,7 @@ impl<'a> CacheKey<'a> {
 pub(crate) fn configured(gate: &Gate, server: &ServerSpec, program: &Path, folder: &Path) -> Version {
     let mut tool = KeyHasher::default();
     tool.add(gate.version.hex().as_bytes());
-    tool.add(program.as_os_str().as_bytes());
-    if let Ok(found) = std::fs::metadata(program) {
-        tool.file(&found);
-    }
+    let _unreadable = tool.file_at(program);
     let (inputs, file) = (CacheInputs::Server(server), folder.join("file"));
     configure(&mut tool, &inputs.names(), &file);
     config_deps::add(&mut tool, gate, inputs, &file, &HashSet::new());

@@ -3,7 +3,6 @@
 //! Invariant: the walk is bounded, reads no file, and follows no link to a folder.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::key_hasher::KeyHasher;
@@ -156,11 +155,7 @@ impl<'a> ProjectWalk<'a> {
 
     fn note(&mut self, path: String) {
         let mut hasher = KeyHasher::default();
-        let at = self.root.join(&path);
-        hasher.add(at.as_os_str().as_bytes());
-        if let Ok(found) = std::fs::metadata(&at) {
-            hasher.file(&found);
-        }
+        let _unreadable = hasher.file_at(&self.root.join(&path));
         self.files.push((path, hasher));
     }
 

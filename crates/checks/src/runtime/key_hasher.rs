@@ -1,7 +1,9 @@
 //! The parts of a cache key.
 
 use std::fs::Metadata;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use lockgate_text::Version;
 
@@ -23,6 +25,13 @@ impl KeyHasher {
         for time in [found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()] {
             self.add(&time.to_le_bytes());
         }
+    }
+
+    /// Adds a path and the metadata of the file there; `None` if these cannot be read.
+    pub(super) fn file_at(&mut self, path: &Path) -> Option<()> {
+        self.add(path.as_os_str().as_bytes());
+        self.file(&std::fs::metadata(path).ok()?);
+        Some(())
     }
 
     pub(super) fn version(&self) -> Version {

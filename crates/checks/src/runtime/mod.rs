@@ -25,8 +25,7 @@ pub(super) use self::slots::Slots;
 pub(super) use self::traits::Traits;
 pub(super) use self::versions::Versions;
 use super::server::ServerPool;
-use lockgate_sandbox::Isolation;
-use lockgate_sandbox::{Ceiling, strongest, unavailable_reason};
+use lockgate_sandbox::{Ceiling, Isolation, strongest, unavailable_reason};
 
 /// State that gates keep between calls: slots, cached answers, servers, and proofs that programs work.
 #[derive(Debug)]

@@ -5,7 +5,6 @@
 use parking_lot::Mutex;
 use std::ffi::OsStr;
 use std::num::NonZeroUsize;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use lru::LruCache;
@@ -68,7 +67,6 @@ impl Versions {
 /// Returns a key that identifies a program without reading it.
 fn key(program: &Path) -> Option<Version> {
     let mut hasher = KeyHasher::default();
-    hasher.add(program.as_os_str().as_bytes());
-    hasher.file(&std::fs::metadata(program).ok()?);
+    hasher.file_at(program)?;
     Some(hasher.version())
 }

@@ -14,7 +14,7 @@ use self::header::{FoundHeader, HeaderProblem};
 use super::error::GateError;
 use super::finding::Severity;
 use super::markdown_page::{headings, normalize};
-use super::rule_match::{MAX_MATCHES, PatternInput, QUERY_STEPS, RuleMatch, unread};
+use super::rule_match::{MAX_MATCHES, PatternInput, QUERY_STEPS, RuleMatch};
 use super::syntax::child::{self, Reply, Task};
 use super::syntax::unreadable;
 use lockgate_policy::{self as policy, Demand, Scaffold, ScaffoldLayout};
@@ -132,7 +132,7 @@ fn sections(page: PatternInput<'_>) -> Result<HashSet<String>, GateError> {
     let Some(program) = child::program_for(page.text.len()) else { return Ok(headings(page.text)) };
     match child::ask(program, Task::Headings, ("markdown", page.path), page.text, page.limit) {
         Ok(Reply::Headings(headings)) => Ok(headings),
-        other => Err(unread("pulldown-cmark", other)),
+        other => Err(child::failure("pulldown-cmark", other).into()),
     }
 }
 

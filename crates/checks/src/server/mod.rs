@@ -35,10 +35,7 @@ use super::overlay::DraftOverlay;
 use super::runtime::{self, GateRuntime};
 use super::stage::Stage;
 use lockgate_policy::{CommandWord, Hole, Language, NewFiles, ServerSpec, WordPart};
-use lockgate_sandbox::Isolation;
-use lockgate_sandbox::Limit;
-use lockgate_sandbox::create_private;
-use lockgate_sandbox::{Sandbox, isolation_shortfall, strongest};
+use lockgate_sandbox::{Isolation, Limit, Sandbox, create_private, isolation_shortfall, strongest};
 use lockgate_text::{Buffer, Version};
 
 pub(super) use self::pool::{PoolLimits, ServerPool};
@@ -77,11 +74,6 @@ pub(super) fn check(
     })
 }
 
-/// Returns the folder, relative to the root, of the server for a file.
-pub(super) fn folder_of(root: &Path, server: &ServerSpec, path: &str) -> String {
-    project::folder_of(root, path, &server.cwd).to_owned()
-}
-
 /// Starts the server for a text, if it does not run yet.
 pub(super) fn prewarm(input: &ProgramInput<'_>, server: &ServerSpec, pool: &ServerPool) {
     let folder = folder(input, server);
@@ -111,14 +103,10 @@ fn visible_path(
                 return away("a second file that is not on disk");
             }
         }
-        NewFiles::Unimported => {
-            if let Some(why) = imports::unresolved_import(input, files, |_| false) {
-                return away(&why);
-            }
-        }
-        NewFiles::ExistingFolders => {
-            let has_folder = |path: &Path| path.parent().is_some_and(Path::is_dir);
-            if let Some(why) = imports::unresolved_import(input, files, has_folder) {
+        NewFiles::Unimported | NewFiles::ExistingFolders => {
+            let in_folders = server.new_files == NewFiles::ExistingFolders;
+            let is_found = |path: &Path| in_folders && path.parent().is_some_and(Path::is_dir);
+            if let Some(why) = imports::unresolved_import(input, files, is_found) {
                 return away(&why);
             }
         }

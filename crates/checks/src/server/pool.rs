@@ -116,11 +116,15 @@ impl ServerPool {
             let result = work(session);
             *slot.last_used.lock() = Instant::now();
             if session.is_hanging() {
-                server.record_death("timed out more than once".to_owned(), self);
+                self.end_session(server.session.take());
+                server.deaths.push((Instant::now(), "timed out more than once".to_owned()));
             }
             match result {
                 Err(GateError::Unreachable(why)) => {
-                    server.handle_exit(why)?;
+                    // If it has ended, it may be restarted.
+                    if server.session.as_ref().is_none_or(|session| session.server.exit().is_none()) {
+                        return Err(GateError::Unreachable(why));
+                    }
                     deaths += 1;
                     if request.has_new_files && deaths > 1 {
                         server.avoid_new_files();
@@ -164,17 +168,14 @@ impl ServerPool {
         });
         slots.insert(key.project, (key.configuration, Arc::clone(&slot)));
         drop(slots);
-        ended.into_iter().for_each(|slot| self.end_slot(slot));
+        // A server that a caller is using ends when that caller drops it.
+        for mut server in ended.iter().filter_map(|slot| slot.server.try_lock()) {
+            self.end_session(server.session.take());
+        }
         slot
     }
 
-    /// Ends a server in the background, unless a caller is using it.
-    fn end_slot(&self, slot: Arc<ServerSlot>) {
-        if let Some(mut server) = slot.server.try_lock() {
-            self.end_session(server.session.take());
-        }
-    }
-
+    /// Ends a server in the background.
     fn end_session(&self, session: Option<ServerSession>) {
         if let Some(thread) = session.and_then(|session| session.server.stop()) {
             let mut ending = self.ending.lock();
@@ -261,18 +262,5 @@ impl PooledServer {
             self.deaths.clear();
             self.new_file_death = Some(why);
         }
-    }
-
-    /// Handles a request that the server did not complete: if it has ended, it may be restarted.
-    fn handle_exit(&mut self, why: String) -> Result<(), GateError> {
-        match self.session.as_ref().map(|session| session.server.exit()) {
-            Some(Some(_)) => Ok(()),
-            Some(None) | None => Err(GateError::Unreachable(why)),
-        }
-    }
-
-    fn record_death(&mut self, why: String, pool: &ServerPool) {
-        pool.end_session(self.session.take());
-        self.deaths.push((Instant::now(), why));
     }
 }

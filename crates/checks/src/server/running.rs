@@ -20,8 +20,7 @@ use super::state::{ServerExit, ServerState};
 use crate::error::GateError;
 use crate::finding::sanitize;
 use crate::stage::Stage;
-use lockgate_sandbox::Limit;
-use lockgate_sandbox::{Daemon, Order, Sandbox};
+use lockgate_sandbox::{Daemon, Limit, Order, Sandbox};
 
 /// The longest wait before the time limit is checked again.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);

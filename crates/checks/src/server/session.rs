@@ -221,11 +221,7 @@ impl<'s> OpenDocuments<'s> {
                 let names_all = state.diagnostics.states_versions || offer == Some(Offer::Versioned);
                 let published = state.diagnostics.published.get(path);
                 let published = published.filter(|published| published.version.is_some() || !names_all);
-                match published.map(|published| check_published(published, version)) {
-                    Some(WaitOutcome::Done(items)) => WaitOutcome::Done(Some(items)),
-                    Some(WaitOutcome::Until(moment)) => WaitOutcome::Until(moment),
-                    Some(WaitOutcome::Wait) | None => WaitOutcome::Wait,
-                }
+                published.map_or(WaitOutcome::Wait, |published| check_published(published, version))
             }
         })
     }
@@ -285,12 +281,12 @@ impl Drop for OpenDocuments<'_> {
 }
 
 /// Checks published diagnostics against a version. Without a version, they count once no others follow for a while.
-fn check_published(published: &PublishedDiagnostics, version: i64) -> WaitOutcome<Vec<Value>> {
+fn check_published(published: &PublishedDiagnostics, version: i64) -> WaitOutcome<Option<Vec<Value>>> {
     match published.version {
-        Some(of) if of == version => WaitOutcome::Done(published.items.clone()),
+        Some(of) if of == version => WaitOutcome::Done(Some(published.items.clone())),
         // They are about an older text.
         Some(_) => WaitOutcome::Wait,
-        None if published.at.elapsed() >= SETTLE => WaitOutcome::Done(published.items.clone()),
+        None if published.at.elapsed() >= SETTLE => WaitOutcome::Done(Some(published.items.clone())),
         None => WaitOutcome::Until(published.at + SETTLE),
     }
 }

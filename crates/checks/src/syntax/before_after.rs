@@ -213,7 +213,9 @@ impl EditContext {
         if *pass == Pass::OpenBrackets || is_at_end(sides.before, finding) {
             return Some((*pass, 0));
         }
-        let replaced = || Some(self.pieces.iter().find(|piece| within(finding.line, piece.old))?.new.0);
+        let replaced = || {
+            Some(self.pieces.iter().find(|piece| (piece.old.0..=piece.old.1).contains(&finding.line))?.new.0)
+        };
         Some((*pass, sides.map.new_line_of(finding.line).or_else(replaced)?))
     }
 
@@ -307,10 +309,6 @@ fn meets(finding: &ComparedFinding, first: usize, last: usize) -> bool {
 fn is_at_end(text: &Buffer, finding: &ComparedFinding) -> bool {
     let lines = text.lines();
     finding.line >= lines.count() && finding.column > lines.text(finding.line).trim_end().chars().count()
-}
-
-fn within(line: usize, (first, last): (usize, usize)) -> bool {
-    (first..=last).contains(&line)
 }
 
 fn length((first, last): (usize, usize)) -> usize {

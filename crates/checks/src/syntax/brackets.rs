@@ -1,5 +1,7 @@
 //! Finds the unmatched brackets of a text.
 
+use std::collections::BTreeMap;
+
 /// The brackets of a text that are not closed properly.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct BracketReport {
@@ -14,27 +16,8 @@ pub(super) struct BracketReport {
 pub(super) struct Brackets {
     open: Vec<(char, usize)>,
     /// The open brackets of each kind, so that no partner is searched for where there is none.
-    counts: OpenCounts,
+    counts: BTreeMap<char, usize>,
     lone: Vec<usize>,
-}
-
-/// The numbers of open brackets.
-#[derive(Debug, Default)]
-struct OpenCounts {
-    round: usize,
-    square: usize,
-    curly: usize,
-}
-
-impl OpenCounts {
-    /// The number of those with this closing bracket.
-    fn of_kind(&mut self, close: char) -> &mut usize {
-        match close {
-            ')' => &mut self.round,
-            ']' => &mut self.square,
-            _ => &mut self.curly,
-        }
-    }
 }
 
 impl Brackets {
@@ -60,17 +43,17 @@ impl Brackets {
 
     fn open(&mut self, close: char, at: usize) {
         self.open.push((close, at));
-        *self.counts.of_kind(close) += 1;
+        *self.counts.entry(close).or_default() += 1;
     }
 
     /// Closes the nearest open bracket of that kind; brackets opened since then are unmatched.
     fn close(&mut self, close: char, at: usize) {
-        if *self.counts.of_kind(close) == 0 {
+        if self.counts.get(&close).is_none_or(|count| *count == 0) {
             self.lone.push(at);
             return;
         }
         while let Some((closing, opened)) = self.open.pop() {
-            *self.counts.of_kind(closing) -= 1;
+            *self.counts.entry(closing).or_default() -= 1;
             if closing == close {
                 return;
             }

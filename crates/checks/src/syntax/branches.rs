@@ -30,19 +30,10 @@ pub(super) fn certain(text: &str, lone: Vec<usize>) -> Vec<usize> {
         None => return Vec::new(),
         Some(true) => {}
     }
-    let (mut certain, mut searched) = (Vec::new(), 0);
-    for (at, branch) in within_branches(text, &lone) {
-        // Brackets outside of conditionals are in every choice, so they are matched in the one that was found.
-        let Some(_) = branch else { continue };
-        searched += 1;
-        if searched > MAX_BRANCHES {
-            break;
-        }
-        if search(text, Some(at)) == Some(false) {
-            certain.push(at);
-        }
-    }
-    certain
+    // Brackets outside of conditionals are in every choice, so they are matched in the one that was found.
+    let in_branches = within_branches(text, &lone).into_iter().filter(|(_, branch)| branch.is_some());
+    let searched = in_branches.take(MAX_BRANCHES).map(|(at, _)| at);
+    searched.filter(|at| search(text, Some(*at)) == Some(false)).collect()
 }
 
 /// Returns the offsets with the start of the innermost branch that contains each.

@@ -22,16 +22,14 @@ use libc::SIGABRT;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-use super::fault::{Pass, SyntaxFault};
-use super::parse::{Parse, wait_for_slot};
+use super::fault::SyntaxFault;
+use super::parse::{Parse, ParseFailure, wait_for_slot};
 use super::table::{self, OwnParser};
 use super::tree::MAX_FAULTS;
 use super::worker::panic_message;
 use super::{doubled, yaml};
-use crate::delta::Belief;
 use crate::markdown_page::{MarkdownPage, headings};
-use lockgate_sandbox::{Halt, Limit};
-use lockgate_sandbox::{Order, ProcessOutcome, Sandbox, run as run_program};
+use lockgate_sandbox::{Halt, Limit, Order, ProcessOutcome, Sandbox, run as run_program};
 use lockgate_syntax::{self as grammar, MemoryLimit};
 
 /// The first argument of a parser process.
@@ -90,22 +88,12 @@ impl Task {
 /// The reply of a parser process, as JSON on its standard output.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Reply {
-    Faults { faults: Vec<WireFault>, keys: Option<Vec<WireFault>>, parts: Vec<u32> },
+    Faults { faults: Vec<SyntaxFault>, keys: Option<Vec<SyntaxFault>>, parts: Vec<u32> },
     TooDeep,
-    Keys(Vec<WireFault>),
+    Keys(Vec<SyntaxFault>),
     Page(MarkdownPage),
     Headings(HashSet<String>),
     Panicked(String),
-}
-
-/// A fault as serialized in a [`Reply`].
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct WireFault {
-    at: usize,
-    end: usize,
-    pass: Pass,
-    doubtful: bool,
-    message: String,
 }
 
 /// The reason that a process gave no reply.
@@ -118,6 +106,16 @@ pub(crate) enum NoReply {
     Failed(String),
     /// The parser panicked, with this message.
     Panicked(String),
+}
+
+/// Returns the failure for a process that gave no reply, or an unexpected one; `reader` names the parser.
+pub(crate) fn failure(reader: &str, reply: Result<Reply, NoReply>) -> ParseFailure {
+    match reply {
+        Err(NoReply::Halted(halt)) => ParseFailure::Halted(halt),
+        Err(NoReply::Failed(why)) => ParseFailure::Unreadable(format!("{reader} {why}")),
+        Err(NoReply::Panicked(words)) => ParseFailure::Broken(format!("{reader} panicked: {words}")),
+        Ok(_) => ParseFailure::Broken(format!("{reader} gave an unexpected reply")),
+    }
 }
 
 /// Runs a parser process for a text, as soon as a slot for large texts is free.
@@ -184,7 +182,7 @@ fn reply(task: Task, language: &str, path: &str, memory: &str) -> Result<(), Box
     std::io::stdin().read_to_string(&mut text)?;
     let read = || match task {
         Task::Faults => table::row(language)?.parser.as_ref().map(|own| faults(own, language, &text, path)),
-        Task::Keys => Some(Reply::Keys(places(doubled::keys(language, &text)))),
+        Task::Keys => Some(Reply::Keys(limited(doubled::keys(language, &text)))),
         Task::Page => Some(Reply::Page(MarkdownPage::read(&text))),
         Task::Headings => Some(Reply::Headings(headings(&text))),
     };
@@ -203,7 +201,7 @@ fn faults(own: &OwnParser, language: &str, text: &str, path: &str) -> Reply {
     if language == "yaml" {
         let mut keys = doubled::YamlKeys::default();
         let parse = yaml::read_events(text, &mut |event, at| keys.see(event, at));
-        return from_parse(parse, || Some(places(keys.faults(text))));
+        return from_parse(parse, || Some(limited(keys.faults(text))));
     }
     let parse = match own.levels.map(|levels| levels(text)) {
         Some(Err(fault)) => Parse::faulty(vec![fault]),
@@ -212,18 +210,19 @@ fn faults(own: &OwnParser, language: &str, text: &str, path: &str) -> Reply {
     from_parse(parse, || None)
 }
 
-fn from_parse(parse: Parse, keys: impl FnOnce() -> Option<Vec<WireFault>>) -> Reply {
+fn from_parse(parse: Parse, keys: impl FnOnce() -> Option<Vec<SyntaxFault>>) -> Reply {
     match parse {
         Parse::Read { faults, parts } if faults.is_empty() => {
             Reply::Faults { faults: Vec::new(), keys: keys(), parts }
         }
-        Parse::Read { faults, parts } => Reply::Faults { faults: places(faults), keys: None, parts },
+        Parse::Read { faults, parts } => Reply::Faults { faults: limited(faults), keys: None, parts },
         Parse::TooDeep => Reply::TooDeep,
     }
 }
 
-fn places(faults: Vec<SyntaxFault>) -> Vec<WireFault> {
-    faults.into_iter().take(MAX_FAULTS).map(WireFault::from).collect()
+fn limited(mut faults: Vec<SyntaxFault>) -> Vec<SyntaxFault> {
+    faults.truncate(MAX_FAULTS);
+    faults
 }
 
 /// Limits the memory and the processor time of this process from now on. The kernel counts the stack of a thread as memory.
@@ -239,20 +238,6 @@ fn bound(memory: usize) -> Result<(), Box<dyn std::error::Error>> {
     limit(Resource::Core, 0)?;
     limit(Resource::Cpu, SECONDS)?;
     Ok(())
-}
-
-impl From<SyntaxFault> for WireFault {
-    fn from(fault: SyntaxFault) -> WireFault {
-        let doubtful = fault.belief == Belief::Doubtful;
-        WireFault { at: fault.at, end: fault.end, pass: fault.pass, doubtful, message: fault.message }
-    }
-}
-
-impl From<WireFault> for SyntaxFault {
-    fn from(place: WireFault) -> SyntaxFault {
-        let belief = if place.doubtful { Belief::Doubtful } else { Belief::Certain };
-        SyntaxFault { pass: place.pass, belief, ..SyntaxFault::new(place.at, place.end, place.message) }
-    }
 }
 
 #[cfg(test)]

@@ -118,38 +118,29 @@ fn in_json(text: &str) -> Vec<SyntaxFault> {
     let (mut open, mut faults, mut at) = (Vec::<OpenContainer>::new(), Vec::new(), 0);
     while let Some(byte) = bytes.get(at).filter(|_| faults.len() < MOST) {
         let rest = text.get(at..).unwrap_or_default();
-        at += match byte {
-            b'{' => {
-                open.push(OpenContainer::map());
-                1
-            }
-            b'[' => {
-                open.push(OpenContainer::List);
-                1
-            }
-            b'}' | b']' => {
-                open.pop();
-                1
-            }
+        let mut length = 1;
+        match byte {
+            b'{' => open.push(OpenContainer::map()),
+            b'[' => open.push(OpenContainer::List),
+            b'}' | b']' => drop(open.pop()),
             b':' | b',' => {
                 if let Some(OpenContainer::Map { at_key, .. }) = open.last_mut() {
                     *at_key = *byte == b',';
                 }
-                1
             }
             b'"' => {
-                let length = jsonc::string_length(rest);
+                length = jsonc::string_length(rest);
                 if let (Some(OpenContainer::Map { seen, at_key: true }), Some(key)) =
                     (open.last_mut(), rest.get(1..length.saturating_sub(1)))
                     && !seen.insert(key.to_owned())
                 {
                     faults.push(doubled(at, length, key));
                 }
-                length
             }
-            b'/' => jsonc::comment_length(rest).unwrap_or(1),
-            _ => 1,
-        };
+            b'/' => length = jsonc::comment_length(rest).unwrap_or(1),
+            _ => {}
+        }
+        at += length;
     }
     faults
 }

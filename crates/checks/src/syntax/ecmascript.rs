@@ -10,8 +10,7 @@ use oxc_span::{GetSpan as _, SourceType, Span};
 
 use super::fault::SyntaxFault;
 use super::parse::Parse;
-use super::parts;
-use super::parts::{ChangedPart, JOINT};
+use super::parts::{self, ChangedPart, JOINT};
 
 /// Parses JavaScript. If the file name names neither module nor script, the statements decide.
 pub(super) fn read_javascript(text: &str, path: &str) -> Parse {

@@ -13,7 +13,7 @@ const LONGEST: usize = 3;
 
 /// The pass over a text that finds a fault. A pass finds something only where those before it found nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) enum Pass {
+pub(crate) enum Pass {
     /// Finds a string without its end. Quotes before it may have been paired wrongly.
     Strings,
     /// Finds a token that cannot be read, or a closing bracket without its partner.
@@ -27,8 +27,8 @@ pub(super) enum Pass {
 }
 
 /// A place in a text that a parser cannot read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SyntaxFault {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SyntaxFault {
     /// The byte offset of its start.
     pub(super) at: usize,
     /// The byte offset of its end.
@@ -65,10 +65,7 @@ impl SyntaxFault {
 
 /// Returns the line and the column of an offset, both from 1, the column in characters.
 pub(super) fn place(lines: Lines<'_>, text: &str, offset: usize) -> (usize, usize) {
-    let mut offset = offset.min(text.len());
-    while !text.is_char_boundary(offset) {
-        offset -= 1;
-    }
+    let offset = text.floor_char_boundary(offset);
     let line = lines.line_at(offset).min(lines.count());
     if line == 0 {
         return (1, 1);

@@ -60,13 +60,7 @@ impl From<Halt> for ParseFailure {
 impl ParseFailure {
     /// True if the text was not read for lack of time, so that no other parser is tried.
     pub(super) fn is_timeout(&self) -> bool {
-        match self {
-            ParseFailure::Halted(_) | ParseFailure::TooSlow(_) => true,
-            ParseFailure::Broken(_)
-            | ParseFailure::Unknown(_)
-            | ParseFailure::Unreadable(_)
-            | ParseFailure::Template => false,
-        }
+        matches!(self, ParseFailure::Halted(_) | ParseFailure::TooSlow(_))
     }
 }
 

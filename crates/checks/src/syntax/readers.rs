@@ -132,23 +132,17 @@ impl<'a> LanguageReaders<'a> {
         let (name, text) = (self.parsers.name, buffer.view());
         if let Some(program) = child::program_for(text.len()) {
             return match child::ask(program, Task::Keys, (name, self.path), text, self.limit) {
-                Ok(Reply::Keys(keys)) => Ok(doubtful(keys, buffer)),
-                Ok(_) => Err(ParseFailure::Broken(
-                    "the search for duplicate keys gave an unexpected reply".to_owned(),
-                )),
-                Err(NoReply::Halted(halt)) => Err(ParseFailure::Halted(halt)),
-                Err(NoReply::Panicked(words)) => {
-                    Err(ParseFailure::Broken(format!("the search for duplicate keys panicked: {words}")))
-                }
+                Ok(Reply::Keys(keys)) => Ok(doubtful(&keys, buffer)),
                 Err(NoReply::Failed(why)) => {
                     self.unsearched.replace(Some(format!("the search for duplicate keys {why}")));
                     Ok(Vec::new())
                 }
+                other => Err(child::failure("the search for duplicate keys", other)),
             };
         }
         let text = text.to_owned();
         match worker::run(LEAST_STACK, self.limit, move || doubled::keys(name, &text)) {
-            JobOutcome::Done(keys) => Ok(doubtful(keys, buffer)),
+            JobOutcome::Done(keys) => Ok(doubtful(&keys, buffer)),
             JobOutcome::NoThread => Ok(Vec::new()),
             JobOutcome::Panicked(words) => {
                 Err(ParseFailure::Broken(format!("the search for duplicate keys panicked: {words}")))
@@ -196,17 +190,17 @@ impl<'a> LanguageReaders<'a> {
             return self.read_elsewhere(program, own, buffer);
         }
         let stack = match own.measured_stack(buffer.view()) {
+            Ok(Some(stack)) => stack,
+            // Every level of nesting is a level of the tree.
+            Ok(None) => own.stack_for(self.survey(buffer)?.depth),
             Err(fault) => {
                 let marks = marked(&[fault], buffer);
                 return Ok(Some(ParseResult { by, marks, keys: None, parts: Vec::new() }));
             }
-            Ok(stack) => stack,
         };
-        let stack = match stack {
-            Some(stack) => Some(stack),
-            None => self.stack(own, buffer)?,
-        };
-        let Some(stack) = stack else { return Ok(None) };
+        if stack > MAX_STACK {
+            return Ok(None);
+        }
         let (read, text, path) = (own.read, buffer.view().to_owned(), self.path.to_owned());
         Self::reading(own, buffer, worker::run(stack, self.limit, move || read(&text, &path)))
     }
@@ -220,21 +214,16 @@ impl<'a> LanguageReaders<'a> {
     ) -> Result<Option<ParseResult>, ParseFailure> {
         match child::ask(program, Task::Faults, (self.parsers.name, self.path), buffer.view(), self.limit) {
             Ok(Reply::Faults { faults, keys, parts }) => {
-                let faults: Vec<SyntaxFault> = faults.into_iter().map(SyntaxFault::from).collect();
                 let marks = marked(&faults, buffer);
-                let keys = keys.map(|keys| doubtful(keys, buffer));
+                let keys = keys.map(|keys| doubtful(&keys, buffer));
                 Ok(Some(ParseResult { by: ParserKind::Own(own.stops), marks, keys, parts }))
             }
             Ok(Reply::TooDeep) => Ok(None),
-            Ok(_) => Err(ParseFailure::Broken(format!("{} gave an unexpected reply", own.name))),
-            Err(NoReply::Halted(halt)) => Err(ParseFailure::Halted(halt)),
-            Err(NoReply::Panicked(words)) => {
-                Err(ParseFailure::Broken(format!("{} panicked: {words}", own.name)))
-            }
             Err(NoReply::Failed(why)) => {
                 self.unread.replace(Some(format!("{} {why}", own.name)));
                 Ok(None)
             }
+            other => Err(child::failure(own.name, other)),
         }
     }
 
@@ -255,16 +244,6 @@ impl<'a> LanguageReaders<'a> {
             }
             JobOutcome::Halted(halt) => Err(ParseFailure::Halted(halt)),
         }
-    }
-
-    /// Returns a stack size that suffices for a text. Every level of nesting takes a token of the text and a level of the
-    /// tree, so a text with few tokens does not need a tree.
-    fn stack(&self, own: &OwnParser, buffer: &Buffer) -> Result<Option<usize>, ParseFailure> {
-        if let Some(stack) = own.stack_at_once(buffer.view()) {
-            return Ok(Some(stack));
-        }
-        let stack = own.stack_for(self.survey(buffer)?.depth);
-        Ok((stack <= MAX_STACK).then_some(stack))
     }
 
     pub(super) fn survey(&self, buffer: &Buffer) -> Result<Arc<TreeReport>, ParseFailure> {
@@ -325,15 +304,9 @@ pub(super) fn processor_time_limit(text: &str) -> Duration {
 }
 
 /// Converts faults of a text to findings that only warn.
-fn doubtful(
-    faults: impl IntoIterator<Item = impl Into<SyntaxFault>>,
-    buffer: &Buffer,
-) -> Vec<ComparedFinding> {
-    let finding = |fault: SyntaxFault| fault.mark(buffer.lines(), buffer.view());
-    faults
-        .into_iter()
-        .map(|fault| ComparedFinding { belief: Belief::Doubtful, ..finding(fault.into()) })
-        .collect()
+fn doubtful(faults: &[SyntaxFault], buffer: &Buffer) -> Vec<ComparedFinding> {
+    let finding = |fault: &SyntaxFault| fault.mark(buffer.lines(), buffer.view());
+    faults.iter().map(|fault| ComparedFinding { belief: Belief::Doubtful, ..finding(fault) }).collect()
 }
 
 /// Converts faults to findings in text order. Only the first fault of a line is kept, preferably a certain one: the

@@ -2,8 +2,7 @@
 
 use super::fault::{Pass, SyntaxFault};
 use super::parse::Parse;
-use super::parts;
-use super::parts::ChangedPart;
+use super::parts::{self, ChangedPart};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Expr, Item};
 

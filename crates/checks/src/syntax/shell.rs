@@ -101,7 +101,8 @@ impl ShellKeywords {
         }
         self.see_block(node);
         if !node.is_named() {
-            self.see_keyword(kind);
+            let opener = OPENERS.iter().position(|opener| *opener == kind);
+            opener.and_then(|opener| self.opened.get_mut(opener)).into_iter().for_each(|opened| *opened += 1);
             return;
         }
         match kind {
@@ -152,13 +153,6 @@ impl ShellKeywords {
     fn misplace(&mut self, span: Range<usize>, message: String) {
         if self.misplaced.len() < MAX_ACCEPTED_FAULTS {
             self.misplaced.push(SyntaxFault::new(span.start, span.end, message));
-        }
-    }
-
-    fn see_keyword(&mut self, keyword: &str) {
-        let opener = OPENERS.iter().position(|opener| *opener == keyword);
-        if let Some(opened) = opener.and_then(|opener| self.opened.get_mut(opener)) {
-            *opened += 1;
         }
     }
 

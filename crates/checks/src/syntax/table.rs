@@ -3,7 +3,7 @@
 use super::brackets::BracketReport;
 use super::fault::SyntaxFault;
 use super::parse::Parse;
-use super::parts::PartRules;
+use super::parts::{ChangedPart, PartRules};
 use super::{ecmascript, go, json, jsonc, python, rust, toml, yaml};
 use lockgate_syntax::{self as grammar, Grammar, Node};
 
@@ -113,42 +113,46 @@ const fn only_tokens(sure: &'static [&'static str]) -> Credit {
 /// A grammar of a language with a preprocessor, whose brackets are counted as a compiler reads them.
 const PREPROCESSED: Credit = Credit { preprocessor: true, ..ONLY_BRACKETS };
 
-/// Stack per level of nesting, in bytes. Measured per byte of text and per level of the tree, on the worst of a hundred kinds
-/// of nesting, and doubled. Ruff's parser allocates further stacks when it needs them; these are included.
-mod frame {
-    pub(super) const RUFF: usize = if cfg!(debug_assertions) { 8 << 10 } else { 4 << 10 };
-    pub(super) const OXC: usize = if cfg!(debug_assertions) { 8 << 10 } else { 4 << 10 };
-    pub(super) const SYN: usize = if cfg!(debug_assertions) { 64 << 10 } else { 16 << 10 };
-    pub(super) const NONE: usize = 0;
-}
-
-/// The largest memory use of a parser in bytes, per byte of text. These figures decide which small texts are parsed in
-/// another process; the kernel limits the memory of that process.
+/// The stack per level of nesting is measured per byte of text and per level of the tree, on the worst of a hundred kinds of
+/// nesting, and doubled. Ruff's parser allocates further stacks when it needs them; these are included.
 ///
-/// Measured in a release build: the largest resident memory of the process for texts of 1 MB of the shapes of
+/// The memory per byte of text decides which small texts are parsed in another process; the kernel limits the memory of that
+/// process. It is measured in a release build: the largest resident memory of the process for texts of 1 MB of the shapes of
 /// `tests/suite/memory.rs` and `tests/tools/memory.py`, minus that for an empty text, plus a tenth. The worst were
 /// lists of numbers (67 for ruff), arrow functions (61 for oxc), statements (416 for syn), tables (160 for toml_edit) and
 /// ordinary files (44 for granit); serde_json builds nothing.
-mod heap {
-    pub(super) const RUFF: usize = 75;
-    pub(super) const OXC: usize = 70;
-    pub(super) const SYN: usize = 460;
-    pub(super) const SERDE_JSON: usize = 0;
-    pub(super) const TOML_EDIT: usize = 175;
-    pub(super) const GRANIT: usize = 50;
+const RUFF: OwnParser = OwnParser {
+    levels: Some(python::levels),
+    brackets: Some(python::brackets),
+    ..own("ruff", python::read, Stops::Never, (frame(4, 8), 75))
+};
+const OXC: OwnParser = own("oxc", ecmascript::read_javascript, Stops::AtFirst, (frame(4, 8), 70));
+const SYN: OwnParser = own("syn", rust::read, Stops::AtFirst, (frame(16, 64), 460));
+const SERDE_JSON: OwnParser = own("serde_json", json::read, Stops::AtFirst, (0, 0));
+const TOML_EDIT: OwnParser = own("toml_edit", toml::read, Stops::InPasses, (0, 175));
+const GRANIT: OwnParser = own("granit-parser", yaml::read, Stops::AtFirst, (0, 50));
+
+/// Returns the stack per level in bytes, from its KiB in a release build and in a debug build.
+const fn frame(release: usize, debug: usize) -> usize {
+    if cfg!(debug_assertions) { debug << 10 } else { release << 10 }
 }
 
 const fn own(
     name: &'static str,
     read: fn(&str, &str) -> Parse,
-    (frame, per_byte): (usize, usize),
     stops: Stops,
-) -> Option<OwnParser> {
-    Some(OwnParser { name, read, frame, per_byte, stops, levels: None, brackets: None })
+    (frame, per_byte): (usize, usize),
+) -> OwnParser {
+    OwnParser { name, read, frame, per_byte, stops, levels: None, brackets: None }
 }
 
 /// The parts of JavaScript and TypeScript.
-const MODULES: PartRules = PartRules { apply: ecmascript::has_parts, fits: ecmascript::fits };
+const MODULES: Option<PartRules> = Some(PartRules { apply: ecmascript::has_parts, fits: ecmascript::fits });
+
+/// The parts of any file of a language.
+const fn parts(fits: fn(&ChangedPart<'_>, &str) -> bool) -> Option<PartRules> {
+    Some(PartRules { apply: |_| true, fits })
+}
 
 /// Returns the parsers of a language, if the table has it.
 pub(super) fn row(name: &str) -> Option<&'static LanguageParsers> {
@@ -156,64 +160,23 @@ pub(super) fn row(name: &str) -> Option<&'static LanguageParsers> {
 }
 
 pub(super) static TABLE: [LanguageParsers; 16] = [
+    LanguageParsers { parser: Some(RUFF), parts: parts(python::fits), ..tree("python", FULL) },
+    LanguageParsers { parser: Some(OXC), parts: MODULES, ..tree("javascript", FULL) },
     LanguageParsers {
-        name: "python",
-        parser: Some(OwnParser {
-            name: "ruff",
-            read: python::read,
-            frame: frame::RUFF,
-            per_byte: heap::RUFF,
-            stops: Stops::Never,
-            levels: Some(python::levels),
-            brackets: Some(python::brackets),
-        }),
-        credit: FULL,
-        parts: Some(PartRules { apply: |_| true, fits: python::fits }),
+        parser: Some(OwnParser { read: ecmascript::read_typescript, ..OXC }),
+        parts: MODULES,
+        ..tree("typescript", FULL)
     },
+    LanguageParsers { parser: Some(SYN), parts: parts(rust::fits), ..tree("rust", FULL) },
+    LanguageParsers { parser: Some(SERDE_JSON), ..tree("json", FULL) },
     LanguageParsers {
-        name: "javascript",
-        parser: own("oxc", ecmascript::read_javascript, (frame::OXC, heap::OXC), Stops::AtFirst),
-        credit: FULL,
-        parts: Some(MODULES),
+        parser: Some(OwnParser { read: jsonc::read, ..SERDE_JSON }),
+        ..tree("jsonc", Credit { trailing_commas: true, ..FULL })
     },
+    LanguageParsers { parser: Some(TOML_EDIT), ..tree("toml", FULL) },
+    LanguageParsers { parser: Some(GRANIT), ..tree("yaml", FULL) },
     LanguageParsers {
-        name: "typescript",
-        parser: own("oxc", ecmascript::read_typescript, (frame::OXC, heap::OXC), Stops::AtFirst),
-        credit: FULL,
-        parts: Some(MODULES),
-    },
-    LanguageParsers {
-        name: "rust",
-        parser: own("syn", rust::read, (frame::SYN, heap::SYN), Stops::AtFirst),
-        credit: FULL,
-        parts: Some(PartRules { apply: |_| true, fits: rust::fits }),
-    },
-    LanguageParsers {
-        name: "json",
-        parser: own("serde_json", json::read, (frame::NONE, heap::SERDE_JSON), Stops::AtFirst),
-        credit: FULL,
-        parts: None,
-    },
-    LanguageParsers {
-        name: "jsonc",
-        parser: own("serde_json", jsonc::read, (frame::NONE, heap::SERDE_JSON), Stops::AtFirst),
-        credit: Credit { trailing_commas: true, ..FULL },
-        parts: None,
-    },
-    LanguageParsers {
-        name: "toml",
-        parser: own("toml_edit", toml::read, (frame::NONE, heap::TOML_EDIT), Stops::InPasses),
-        credit: FULL,
-        parts: None,
-    },
-    LanguageParsers {
-        name: "yaml",
-        parser: own("granit-parser", yaml::read, (frame::NONE, heap::GRANIT), Stops::AtFirst),
-        credit: FULL,
-        parts: None,
-    },
-    LanguageParsers {
-        parts: Some(PartRules { apply: |_| true, fits: go::fits }),
+        parts: parts(go::fits),
         ..tree("go", Credit { accepted_faults: go::faults, whole_fault: go::missing_package, ..FULL })
     },
     tree("bash", only_tokens(&["fi", "done", "esac"])),

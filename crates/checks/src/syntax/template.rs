@@ -64,11 +64,7 @@ fn tag_at(text: &str, at: usize) -> Option<TemplateTag> {
         b'#' => "#}",
         _ => return None,
     };
-    let mut limit = rest.len().min(LONGEST);
-    while !rest.is_char_boundary(limit) {
-        limit -= 1;
-    }
-    let end = rest.get(..limit)?.get(2..)?.find(close)? + 2;
+    let end = rest.get(2..rest.floor_char_boundary(LONGEST))?.find(close)? + 2;
     let inside = rest.get(2..end)?;
     let kind = if close == "}}" { value(inside)? } else { TagKind::Statement };
     Some(TemplateTag { span: at..at + end + 2, kind })

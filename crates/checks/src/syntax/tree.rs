@@ -10,15 +10,12 @@ use std::ops::ControlFlow;
 
 use super::super::delta::Belief;
 use super::brackets::BracketReport;
-use super::branches;
 use super::cause::BracketPairs;
 use super::fault::{MAX_ACCEPTED_FAULTS, SyntaxFault};
 use super::parse::{ParseFailure, TOO_DEEP};
-use super::parts;
 use super::preprocessor::{self, MacroBraces};
-use super::shell;
-use super::shell_words;
 use super::table::{Credit, GrammarTrust, LanguageParsers};
+use super::{branches, parts, shell, shell_words};
 use lockgate_sandbox::{Halt, Limit};
 use lockgate_syntax::{Grammar, Language, Node, ParseStop, Tree, WalkStep, parse, walk};
 
@@ -215,14 +212,9 @@ impl TreeWalk<'_> {
     }
 
     /// True if a token that the grammar misses is missing in the text: before it, the grammar could read everything, or the
-    /// text has too few of it.
+    /// text has fewer of it than of the one that opens its construct.
     fn is_surely_missing(&self, kind: &str) -> bool {
-        !self.is_lost || self.has_too_few(kind)
-    }
-
-    /// True if the text has fewer of a keyword than of the one that opens its construct.
-    fn has_too_few(&self, kind: &str) -> bool {
-        self.scarce.get_or_init(|| shell_words::missing(self.text)).contains(&kind)
+        !self.is_lost || self.scarce.get_or_init(|| shell_words::missing(self.text)).contains(&kind)
     }
 
     /// Completes the report. Unmatched brackets become faults if the grammar is not trusted.

@@ -114,7 +114,10 @@ impl<'a> Gatherer<'a> {
                 Some(named_node) => self.major(node, level, (&named_node, kind)),
                 None => self.minors(node, part.minor),
             },
-            NodeRole::Wrapper => self.wrap(self.span(node), level),
+            NodeRole::Wrapper => {
+                let span = self.widened(&self.span(node));
+                self.wrappers.push(Wrapper { span, level, is_empty: true });
+            }
             NodeRole::Attribute => return self.without_children(|this| this.lead(this.span(node))),
             NodeRole::Comment => return self.without_children(|this| this.comment(this.span(node))),
             NodeRole::Heading => return self.without_children(|this| this.heading(node)),
@@ -250,11 +253,6 @@ impl<'a> Gatherer<'a> {
         }
         self.leave(rank);
         self.open(start..self.view.trim_end().len(), rank, &named_node, SymbolKind::Heading, head);
-    }
-
-    fn wrap(&mut self, span: Range<usize>, level: usize) {
-        let span = self.widened(&span);
-        self.wrappers.push(Wrapper { span, level, is_empty: true });
     }
 
     /// Returns the span with its wrapper, if that contains nothing else, and with its attributes and comments.

@@ -135,23 +135,14 @@ impl Query {
         let tree = read_on(deep, allowed(text), language, path, text, steps)?;
         let query = self.dialects.iter().find(|(known, _)| *known == *tree.language());
         let Some((_, query)) = query else { return Err(Unreadable::Unknown) };
-        search(query, &tree, text, steps)
+        let mut places = Vec::new();
+        matches(query, &tree, text, (OPEN, steps), |found| {
+            places.extend(found.iter().map(|(_, span)| span.start).min());
+            places.len() < MOST
+        })?;
+        places.sort_unstable();
+        Ok(places)
     }
-}
-
-fn search(
-    query: &tree_sitter::Query,
-    tree: &tree_sitter::Tree,
-    text: &str,
-    steps: usize,
-) -> Result<Vec<usize>, Unreadable> {
-    let mut places = Vec::new();
-    matches(query, tree, text, (OPEN, steps), |found| {
-        places.extend(found.iter().map(|(_, span)| span.start).min());
-        places.len() < MOST
-    })?;
-    places.sort_unstable();
-    Ok(places)
 }
 
 /// Visits every capture of a query in a tree, with its index, until `see` returns false. `bounds` holds

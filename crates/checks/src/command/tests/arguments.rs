@@ -89,7 +89,7 @@ fn a_configuration_counts_by_what_it_holds() {
     ] {
         let more = stdin(&format!("config: {config}\nunconfigured: skip"));
         let findings = fixture.check(&fixture.rule(MIRROR, "x", &more), path, "");
-        let none = Err(GateError::Skipped("the project has no configuration of python3".to_owned()));
+        let none = Err(GateError::LeftOut("the project has no configuration of python3".to_owned()));
         assert_eq!(findings, if is_checked { Ok(Vec::new()) } else { none }, "{config} {path}");
     }
 }

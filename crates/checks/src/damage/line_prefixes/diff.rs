@@ -6,7 +6,7 @@ mod operators;
 mod tests;
 
 use self::marks::marked;
-use super::super::code_files::{is_code_file, is_makefile};
+use super::super::code_files::is_makefile;
 use super::super::lexical_syntax::TextKind;
 use super::super::lexis::LexicalPart;
 use super::super::patches::hunk;
@@ -53,7 +53,7 @@ fn finding_at(line: usize, mark: &str) -> DamageFinding {
 
 /// True for a text whose language has no list with `+` or `-` before its items, though none of its lines is surely code.
 fn has_no_lists(texts: &TextPair<'_>) -> bool {
-    matches!(texts.language(), "html" | "dockerfile") || is_code_file(texts.draft.path)
+    matches!(texts.language(), "html" | "dockerfile") || texts.is_code_file
 }
 
 /// True if a line may be the head of an Objective-C method, such as `+ (NSURL *)urlFor:(NSString *)name;`. Headers of

@@ -3,7 +3,7 @@
 //! A fence is an accident on the first line of a text, on its last line if no other one opens its block, and around the lines
 //! of an edit. Inside of a comment or a string it is text of the author.
 
-use super::super::code_files::{extension, is_code_file};
+use super::super::code_files::extension;
 use super::super::lexical_syntax::TextKind;
 use super::super::parsed_text::TreePart;
 use super::super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair, bare, fence};
@@ -45,7 +45,7 @@ fn is_code(texts: &TextPair<'_>) -> bool {
     match texts.kind {
         TextKind::Code | TextKind::Data => true,
         TextKind::Prose | TextKind::Unknown => {
-            matches!(texts.language(), "html" | "dockerfile") || is_code_file(texts.draft.path)
+            matches!(texts.language(), "html" | "dockerfile") || texts.is_code_file
         }
         TextKind::Patch => false,
     }

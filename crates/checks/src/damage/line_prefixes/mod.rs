@@ -10,8 +10,7 @@ mod keys;
 
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
-use super::text_pair::MAX_FINDINGS;
-use super::text_pair::{DamageFinding, TextPair};
+use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
 use crate::delta::ReplacedLines;
 
 /// The most lines that are judged together.
@@ -198,12 +197,9 @@ impl AscendingLines<'_, '_> {
     /// True if the text after the numbers is indented, as in code.
     fn is_indented(&self) -> bool {
         let indent = |text: &str| text.len() - text.trim_start().len();
-        let mut indents =
-            self.lines.iter().filter(|line| !line.rest.trim().is_empty()).map(|line| indent(line.rest));
-        let Some(first) = indents.next() else { return false };
-        let (least, most) =
-            indents.fold((first, first), |(least, most), next| (least.min(next), most.max(next)));
-        most > least + 1
+        let lines = self.lines.iter().map(|line| line.rest).filter(|rest| !rest.trim().is_empty());
+        let least = lines.clone().map(indent).min();
+        least.zip(lines.map(indent).max()).is_some_and(|(least, most)| most > least + 1)
     }
 
     /// True if the numbers are right-aligned: `  9` and ` 10`.
@@ -235,11 +231,8 @@ impl AscendingLines<'_, '_> {
 
 /// Returns a line without the comment at its end.
 fn without_comment(line: &str) -> &str {
-    [" #", "\t#", " //", "\t//"]
-        .iter()
-        .filter_map(|mark| line.find(mark))
-        .min()
-        .map_or(line, |end| line.get(..end).unwrap_or(line))
+    let end = [" #", "\t#", " //", "\t//"].iter().filter_map(|mark| line.find(mark)).min();
+    end.and_then(|end| line.get(..end)).unwrap_or(line)
 }
 
 /// Parses a line number and its separator, in one of the formats of common tools.

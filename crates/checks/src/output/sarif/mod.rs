@@ -5,8 +5,6 @@
 mod files;
 mod rules;
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use self::files::ArtifactTable;
@@ -88,13 +86,11 @@ impl<'v> RunLog<'v> {
         Ok(RawFinding {
             file: place.get("artifactLocation").and_then(|location| self.files.name(location)),
             line: number_at(place, &["region", "startLine"], 0)?,
-            end_line: None,
             column: number_at(place, &["region", "startColumn"], 0)?,
             columns: self.columns,
             code: rule.id.map(str::to_owned),
             severity: Some(severity(rule.level(result))),
-            message,
-            identity: BTreeSet::new(),
+            ..RawFinding::whole_text(message)
         })
     }
 }

@@ -217,10 +217,10 @@ fn a_program_that_says_that_it_did_not_look_is_skipped() {
         (0, "[]", "File not ignored", None),
     ] {
         let run = ProgramOutput { code, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
-        let skipped = expected.map(|expected| GateError::Skipped(format!("ignored the file: {expected}")));
+        let skipped = expected.map(|expected| GateError::LeftOut(format!("ignored the file: {expected}")));
         match read(&tool, &run, &buffer(TEXT), &named_file) {
-            Err(GateError::Skipped(why)) => {
-                assert_eq!(Some(GateError::Skipped(why)), skipped, "{stdout}{stderr}")
+            Err(GateError::LeftOut(why)) => {
+                assert_eq!(Some(GateError::LeftOut(why)), skipped, "{stdout}{stderr}")
             }
             other => assert_eq!(None, skipped, "{other:?}"),
         }

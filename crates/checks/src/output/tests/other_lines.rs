@@ -110,11 +110,11 @@ fn a_text_that_quotes_the_words_of_a_skip_is_formatted() {
     };
     assert_eq!(run(text, ""), Ok(text.to_owned()));
     assert!(
-        matches!(without_notes(|| run(text, "")), Err(GateError::Skipped(_))),
+        matches!(without_notes(|| run(text, "")), Err(GateError::LeftOut(_))),
         "without the check it is skipped"
     );
     for (stdout, stderr) in [("Skipped 1 files\n", ""), (text, "Skipped 1 files\n")] {
-        assert!(matches!(run(stdout, stderr), Err(GateError::Skipped(_))), "{stdout} {stderr}");
+        assert!(matches!(run(stdout, stderr), Err(GateError::LeftOut(_))), "{stdout} {stderr}");
     }
 }
 

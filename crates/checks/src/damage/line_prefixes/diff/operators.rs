@@ -19,18 +19,9 @@ const SQL_TAILS: [&str; 20] = [
     "like", "over", "asc", "desc", "group", "order", "having",
 ];
 /// The nodes with a value of a list, in all grammars. Those with braces are told apart from blocks by nothing else.
-const LISTS: [&str; 10] = [
-    "array",
-    "array_expression",
-    "array_initializer",
-    "element_value_array_initializer",
-    "initializer_list",
-    "list",
-    "literal_element",
-    "pair",
-    "set",
-    "tuple",
-];
+const LISTS: &str = "\
+    array array_expression array_initializer element_value_array_initializer initializer_list list \
+    literal_element pair set tuple";
 
 #[cfg(test)]
 thread_local! {
@@ -119,7 +110,8 @@ fn joins_in_tree(texts: &TextPair<'_>, line: usize, above: &str) -> bool {
     let is_sign = value.start_byte() == start && (value == operator || value.kind().starts_with("unary_"));
     let is_right = around.kind().starts_with("binary_") && around.child_by_field_name("right") == Some(value);
     let is_value = operator.kind() != "+" || texts.after.text(line).get(1..).is_some_and(is_number);
-    let has_place = above.ends_with(['(', '[', ',', '=']) || LISTS.contains(&around.kind());
+    let has_place =
+        above.ends_with(['(', '[', ',', '=']) || LISTS.split(' ').any(|list| list == around.kind());
     is_sign && (is_right || is_value && has_place)
 }
 

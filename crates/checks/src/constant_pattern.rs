@@ -1,0 +1,21 @@
+//! Compiles the constant patterns of this crate.
+
+use regex::{Regex, RegexSet};
+
+/// Compiles a constant pattern.
+pub(super) fn regex(pattern: &str) -> Regex {
+    match Regex::new(pattern) {
+        Ok(regex) => regex,
+        // Unreachable: the patterns are constants, and a test compiles each of them.
+        Err(error) => unreachable!("{error}"),
+    }
+}
+
+/// Compiles constant patterns.
+pub(super) fn regex_set(patterns: &[&str]) -> RegexSet {
+    match RegexSet::new(patterns) {
+        Ok(set) => set,
+        // The same.
+        Err(error) => unreachable!("{error}"),
+    }
+}
