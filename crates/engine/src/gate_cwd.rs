@@ -20,9 +20,8 @@ use lockgate_store::{DocumentPath, FileLocation};
 pub(super) struct GateCwd<'a> {
     /// The place of a file; the top of the first root for an entity.
     pub(super) place: Cow<'a, FileLocation>,
-    /// Tells if a file exists on disk at the draft's path; the error is the reason why no program may see a
-    /// draft there.
-    pub(super) location: Result<InputLocation, String>,
+    /// Tells if a file exists on disk at the draft's path.
+    pub(super) location: InputLocation,
 }
 
 /// The group in which paths are relative to each other: a root, or an entity type with its owner.
@@ -33,17 +32,20 @@ enum PlaceGroup<'a> {
 }
 
 impl Services {
-    /// Returns the working directory of a draft's gates; `None` for an entity in a workspace without roots.
-    pub(super) fn gate_cwd<'a>(&self, draft: &FileDraft<'a>) -> Result<Option<GateCwd<'a>>, Error> {
+    /// Returns the working directory of a draft's gates; the inner error is the reason why no program may see the
+    /// draft.
+    pub(super) fn gate_cwd<'a>(&self, draft: &FileDraft<'a>) -> Result<Result<GateCwd<'a>, String>, Error> {
         Ok(match &draft.target.place {
             DocumentPath::File(place) => {
-                let before = draft.current.text();
-                Some(GateCwd { place: Cow::Borrowed(place), location: Ok(InputLocation::of_file(before)) })
+                let location = InputLocation::of_file(draft.current.text());
+                Ok(GateCwd { place: Cow::Borrowed(place), location })
             }
-            DocumentPath::Row(_) if self.store.files.is_empty() => None,
+            DocumentPath::Row(_) if self.store.files.is_empty() => {
+                Err("there is no folder for a command to run in".to_owned())
+            }
             DocumentPath::Row(row) => {
                 let place = self.store.files.find_folder(".").map(Cow::Owned)?;
-                Some(GateCwd { place, location: self.input_location(row.path()) })
+                self.input_location(row.path()).map(|location| GateCwd { place, location })
             }
         })
     }

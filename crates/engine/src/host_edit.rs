@@ -156,9 +156,7 @@ impl Services {
         let meta = EditMeta { tool, author: name, request: digest, kind: EntryKind::Edit, gates };
         self.store.journal.record_outside(&meta, &rows).map(Some)
     }
-}
 
-impl Services {
     /// True if the last entry of a file left it as it is now.
     fn is_recorded(&self, place: &DocumentPath, now: Option<&[u8]>) -> bool {
         let last = place.newest(&self.store, EditFilter::Settled).ok().flatten();

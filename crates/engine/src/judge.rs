@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use super::batch::Batch;
+use super::gate_cwd::GateCwd;
 use super::links::{checks_links, markdown};
 use super::plan::{Drafted, FileDraft};
 use super::resolve::ResolvedTarget;
@@ -145,27 +146,15 @@ fn judge_input<'a>(
         draft.target.language(draft.drafted.buffer.view())
     };
     let effective_rules = effective_rules(batch, draft, language, dead_links)?;
-    let bare = |why: String| {
-        let (root, permission) = (Path::new(""), ExecPermission::NoDirectory(why));
-        GateContext {
-            root,
-            location: InputLocation::Alone,
-            language,
-            rules: effective_rules.clone(),
-            permission,
-            cache: None,
+    let (root, location, permission, cache) = match services.gate_cwd(draft)? {
+        Ok(GateCwd { place, location }) => {
+            let root = services.store.files.root_path(&place)?;
+            let permission = permissions.grant(&place, rules, &effective_rules);
+            let cache = services.trust.cache(&services.store.files, &place, &permission);
+            (root, location, permission, cache)
         }
+        Err(why) => (Path::new(""), InputLocation::Alone, ExecPermission::NoDirectory(why), None),
     };
-    let Some(home) = services.gate_cwd(draft)? else {
-        return Ok(bare("there is no folder for a command to run in".to_owned()));
-    };
-    let location = match home.location {
-        Ok(location) => location,
-        Err(why) => return Ok(bare(why)),
-    };
-    let root = services.store.files.root_path(&home.place)?;
-    let permission = permissions.grant(&home.place, rules, &effective_rules);
-    let cache = services.trust.cache(&services.store.files, &home.place, &permission);
     Ok(GateContext { root, location, language, rules: effective_rules, permission, cache })
 }
 

@@ -205,15 +205,13 @@ impl Services {
                 if self.is_draft(drafts, root, place.in_root()) {
                     continue;
                 }
-                let (path, shown) = (place.in_root().to_owned(), place.shown().to_owned());
                 let Ok(Some(mut snapshot)) = self.store.files.read(&place, remaining) else {
                     continue;
                 };
                 let bytes = snapshot.take_bytes();
                 remaining = remaining.saturating_sub(bytes.len() as u64);
-                let Ok(text) = Buffer::read(bytes, Hints::default()) else { continue };
-                let links = links(&path, text.view());
-                pages.push(Page { root: root.to_owned(), path, display_path: shown, links });
+                let text = Buffer::read(bytes, Hints::default());
+                pages.extend(text.ok().and_then(|text| self.page(&place, text.view())));
             }
         }
         Ok(pages)

@@ -118,7 +118,10 @@ impl Services {
             Code::NotAFile if self.folder(path).is_some() => {
                 error.with_next(NextCall::List { folder: path.to_owned() })
             }
-            Code::NotAFile => error.with_next_if(self.file_without_slash(path)),
+            Code::NotAFile => {
+                let file = Some(path.trim_end_matches('/')).filter(|file| file.len() < path.len());
+                error.with_next_if(file.and_then(|file| self.existing_file(file)))
+            }
             Code::PathOutsideRoot => {
                 let roots = self.store.files.root_paths();
                 if roots.is_empty() {
@@ -132,17 +135,10 @@ impl Services {
                 error.hint(hint).with_next_if(same_name.map(|path| NextCall::Path { path }))
             }
             Code::InvalidInput if error.field.as_deref() == Some("path") => {
-                error.with_next_if(self.file_of_url(path))
+                error.with_next_if(path_of_url(path).and_then(|file| self.existing_file(file)))
             }
             _ => error,
         }
-    }
-
-    /// Returns the same call for the file that a URL names.
-    fn file_of_url(&self, path: &str) -> Option<NextCall> {
-        let file = path_of_url(path)?;
-        let is_file = matches!(self.store.files.search_target(Some(file)), Ok(SearchTarget::File(_)));
-        is_file.then(|| NextCall::Path { path: file.to_owned() })
     }
 
     /// Returns the nearest folder of a relative path that has files, empty for the root. If the time is up, it is only
@@ -177,12 +173,10 @@ impl Services {
         }
     }
 
-    /// Returns the same call for the file that a path with a final `/` names.
-    fn file_without_slash(&self, path: &str) -> Option<NextCall> {
-        let file = path.trim_end_matches('/');
-        let is_file = file.len() < path.len()
-            && matches!(self.store.files.search_target(Some(file)), Ok(SearchTarget::File(_)));
-        is_file.then(|| NextCall::Path { path: file.to_owned() })
+    /// Returns the path of an existing file as the next call's.
+    fn existing_file(&self, path: &str) -> Option<NextCall> {
+        let is_file = matches!(self.store.files.search_target(Some(path)), Ok(SearchTarget::File(_)));
+        is_file.then(|| NextCall::Path { path: path.to_owned() })
     }
 
     /// Returns the existing files that are most like a path: those of the same name with the most similar folders, else

@@ -46,14 +46,10 @@ impl PolicyCache {
         if (policy.limits.journal, policy.limits.journal_age) == (journal, journal_age) {
             return Ok(policy);
         }
-        let key = (keys, journal, journal_age);
-        if let Some(policy) = self.below_top.get(&key) {
-            return Ok(Arc::clone(&policy));
-        }
-        let limits = Limits { journal, journal_age, ..policy.limits };
-        let policy = Arc::new(policy.with_limits(limits));
-        cache(&self.below_top, key, &policy);
-        Ok(policy)
+        cached(&self.below_top, &(keys, journal, journal_age), || {
+            let limits = Limits { journal, journal_age, ..policy.limits };
+            Ok(Arc::new(policy.with_limits(limits)))
+        })
     }
 
     /// Returns the policy of a place whose nearest policy file has this text; without one, the built-in
@@ -86,24 +82,15 @@ impl PolicyCache {
 
     /// Builds the policy that consists of these files.
     fn built(&self, keys: Vec<PolicyKey>, texts: &[PolicyText]) -> Result<Arc<Policy>, Error> {
-        if let Some(policy) = self.policies.get(&keys) {
-            return Ok(Arc::clone(&policy));
-        }
-        let above = Policy::embedded();
-        let lay = |above: Arc<Policy>, text: &PolicyText| source(text)?.into_policy(&above).map(Arc::new);
-        let policy = texts.iter().rev().try_fold(above, lay)?;
-        cache(&self.policies, keys, &policy);
-        Ok(policy)
+        cached(&self.policies, &keys, || {
+            let lay = |above: Arc<Policy>, text: &PolicyText| source(text)?.into_policy(&above).map(Arc::new);
+            texts.iter().rev().try_fold(Policy::embedded(), lay)
+        })
     }
 
     /// Returns what a policy file extends, which decides if the parent policy is read.
     fn extends(&self, key: &PolicyKey, text: &PolicyText) -> Result<Extends, Error> {
-        if let Some(extends) = self.extends.get(key) {
-            return Ok(*extends);
-        }
-        let extends = source(text)?.extends();
-        cache(&self.extends, key.clone(), &extends);
-        Ok(extends)
+        cached(&self.extends, key, || Ok(source(text)?.extends()))
     }
 }
 
@@ -112,9 +99,19 @@ fn source(text: &PolicyText) -> Result<PolicySource, Error> {
     PolicySource::read(PolicyOrigin { name, in_root, folder }, &text.text)
 }
 
-fn cache<K: Eq + std::hash::Hash, V: Clone>(entries: &DashMap<K, V>, key: K, value: &V) {
+/// Returns the cached value of a key, or computes and caches it.
+fn cached<K: Eq + std::hash::Hash + Clone, V: Clone>(
+    entries: &DashMap<K, V>,
+    key: &K,
+    compute: impl FnOnce() -> Result<V, Error>,
+) -> Result<V, Error> {
+    if let Some(value) = entries.get(key) {
+        return Ok(value.clone());
+    }
+    let value = compute()?;
     if entries.len() >= MAX_POLICIES {
         entries.clear();
     }
-    entries.insert(key, value.clone());
+    entries.insert(key.clone(), value.clone());
+    Ok(value)
 }

@@ -4,8 +4,9 @@
 
 use std::sync::Arc;
 
+use super::judge::GateContext;
 use super::services::Services;
-use lockgate_checks::{GateEnv, required_isolation};
+use lockgate_checks::InputLocation;
 use lockgate_edit::request::Target;
 use lockgate_error::Error;
 use lockgate_policy::{Profile, language_of};
@@ -32,19 +33,12 @@ impl Services {
         if !effective_rules.rules.iter().any(|rule| rule.enabled && rule.gate.server().is_some()) {
             return Ok(());
         }
-        let (root, permission) = (
-            self.store.files.root_path(&place)?,
-            self.trust.grant(&self.store.files, &place, &rules, &effective_rules),
-        );
+        let root = self.store.files.root_path(&place)?;
+        let permission = self.trust.grant(&self.store.files, &place, &rules, &effective_rules);
         let cache = self.trust.cache(&self.store.files, &place, &permission);
-        let env = GateEnv {
-            root,
-            exec_permission: &permission,
-            runtime: &self.gate_runtime,
-            isolation: required_isolation(rules.isolation),
-            cache: cache.as_ref().map(|cache| cache.folder()),
-        };
-        env.prewarm(&effective_rules, place.in_root(), language);
+        let location = InputLocation::OverFile;
+        let context = GateContext { root, location, language, rules: effective_rules, permission, cache };
+        context.env(self, &rules).prewarm(&context.rules, place.in_root(), language);
         Ok(())
     }
 }

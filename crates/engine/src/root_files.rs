@@ -92,14 +92,14 @@ impl Workspace {
 
     /// Returns the record of an addition to a configuration, by its name; `None` if there is none that counts.
     pub fn setup_record(&self, addition: &str) -> Option<Vec<u8>> {
-        self.services.trust.state().read(RecordSubject::of_setup(&self.top(), addition)).ok()?
+        self.services.state.read(RecordSubject::of_setup(&self.top(), addition)).ok()?
     }
 
     /// Sets the record of an addition to a configuration, or removes it.
     ///
     /// Errors: `PERMISSION_DENIED` if lockgate has no usable state folder, and errors of the operating system.
     pub fn set_setup_record(&self, addition: &str, record: Option<&[u8]>) -> Result<(), Error> {
-        let (state, subject) = (self.services.trust.state(), RecordSubject::of_setup(&self.top(), addition));
+        let (state, subject) = (&self.services.state, RecordSubject::of_setup(&self.top(), addition));
         match record {
             Some(record) => state.write(subject, record),
             None => state.remove(subject).map(drop),

@@ -14,7 +14,7 @@ use lockgate_checks::Watch;
 use lockgate_edit::request::{Author, Request, UndoRequest};
 use lockgate_error::Error;
 use lockgate_policy::Policy;
-use lockgate_store::{Cache, EditId, Entry, StoreListener, ToolCallRecords};
+use lockgate_store::{Cache, EditId, Entry, StoreListener, ToolCallRecords, outside};
 use lockgate_text::{Buffer, Hints};
 
 /// The roots that may be edited, with their locks, policies and caches.
@@ -164,18 +164,18 @@ impl Workspace {
         name: &str,
         fresh: impl FnOnce() -> Result<String, Error>,
     ) -> Result<(PathBuf, String), Error> {
-        self.services.trust.secret(name, fresh)
+        self.services.state.secret(name, fresh)
     }
 
     /// Returns the reason why a file must not configure the server: it lies where an edit could change it. `None` if the
     /// file may be used.
     pub fn editable_reason(&self, file: &Path) -> Option<String> {
-        self.services.trust.editable_reason(file)
+        outside(file, &self.services.store.files.root_paths()).err()
     }
 
     /// Returns the cache folder for the samples of gates, which belong to no root.
     pub fn sample_cache(&self) -> Option<Cache> {
-        self.services.trust.sample_cache()
+        self.services.state.cache(Path::new("samples")).ok()
     }
 
     /// Returns the policy at the top of the first root.

@@ -71,8 +71,8 @@ pub use recover::Recovery;
 pub use row_location::{RowLocation, RowSnapshot, RowWrite};
 pub use rows::{DefaultOwner, EntityFilter, EntitySelector, EntityStore, RowListed, RowText};
 pub use search::{
-    Clock, FileList, Finder, FoundFiles, Hidden, Hits, MatchReach, SearchClock, SearchEnd, SearchLimits,
-    SearchPattern, SearchRoots, SearchTarget, Skipped,
+    Clock, Finder, FoundFiles, Hidden, Hits, MatchReach, SearchClock, SearchEnd, SearchLimits, SearchPattern,
+    SearchRoots, SearchTarget, Skipped,
 };
 pub use snapshot::{ExpectedContent, FileSnapshot};
 pub use sql::rows::{Added, EntityDatabase, Migrated, StoreListener};

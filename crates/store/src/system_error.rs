@@ -17,18 +17,15 @@ pub(super) fn file_size_limit() -> Option<u64> {
 /// The error for a failed system call, if the caller has no better one.
 pub(super) fn failed(call: &str, path: &str, errno: Errno) -> Error {
     let code = match errno {
-        Errno::NOSPC | Errno::DQUOT => Code::NoSpace,
-        Errno::FBIG => {
-            let message = format!("{path}: {call} failed: {}", reason(errno));
-            return Error::new(Code::NoSpace, message).naming_target(path).hint(FILE_SIZE_HINT);
-        }
+        Errno::NOSPC | Errno::DQUOT | Errno::FBIG => Code::NoSpace,
         Errno::ACCESS | Errno::PERM | Errno::ROFS => Code::PermissionDenied,
         Errno::XDEV => Code::PathOutsideRoot,
         Errno::NAMETOOLONG => return too_long(path),
         Errno::NOTDIR | Errno::ISDIR | Errno::NXIO => Code::NotAFile,
         _ => Code::IoFailed,
     };
-    Error::new(code, format!("{path}: {call} failed: {}", reason(errno))).naming_target(path)
+    let error = Error::new(code, format!("{path}: {call} failed: {}", reason(errno))).naming_target(path);
+    if errno == Errno::FBIG { error.hint(FILE_SIZE_HINT) } else { error }
 }
 
 /// Does the same for a call through cap-std, which reports an escape as an error without errno.

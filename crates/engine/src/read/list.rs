@@ -10,7 +10,7 @@ use super::{LINE_BYTES, ReadRequest};
 use lockgate_checks::Watch;
 use lockgate_edit::request::{Entity, EntityKind, SearchScope};
 use lockgate_error::{Code, Error};
-use lockgate_store::{Clock, EntityFilter, FileLocation, Hidden, RowListed, SearchTarget};
+use lockgate_store::{Clock, EntityFilter, FileLocation, FileSnapshot, Hidden, RowListed, SearchTarget};
 use lockgate_text::Version;
 
 /// The time limit of a list; the answer has what was found until then.
@@ -76,19 +76,12 @@ impl ReadRequest for ListRequest {
         let bounds = services.bounds(self.max_entries, &clock);
         let found = services.store.files.find(&below, Hidden::Excluded, bounds);
         let listed = |(place, size): &(FileLocation, u64)| {
-            let snapshot = clock
-                .may_continue()
-                .then(|| services.store.files.read(place, bounds.largest).ok().flatten())
-                .flatten();
-            let (size, version) = match snapshot {
-                // The size and version are of one state of the file, which may have changed since it was
-                // found.
-                Some(snapshot) => (
-                    u64::try_from(snapshot.bytes().len()).unwrap_or(*size),
-                    Some(Version::hash(snapshot.bytes())),
-                ),
-                None => (*size, None),
-            };
+            let read = || services.store.files.read(place, bounds.largest).ok().flatten();
+            let snapshot = if clock.may_continue() { read() } else { None };
+            let bytes = snapshot.as_ref().map(FileSnapshot::bytes);
+            // The size and version are of one state of the file, which may have changed since it was found.
+            let size = bytes.map_or(*size, |bytes| bytes.len() as u64);
+            let version = bytes.map(Version::hash);
             ListedText { path: place.shown().to_owned(), entity: None, size, version }
         };
         let entries = found.files.iter().map(listed).collect();

@@ -34,16 +34,14 @@ impl<'p> MatchPage<'p> {
         pattern: &'p SearchPattern,
         clock: &'p Clock<'p>,
     ) -> MatchPage<'p> {
-        let (finder, matches) =
-            (Finder::new(pattern), Matches { scope: request.entity_scope.clone(), ..Matches::default() });
         MatchPage {
             request,
             pattern,
             clock,
-            finder,
+            finder: Finder::new(pattern),
             remaining: MAX_PAGE_BYTES,
             to_skip: request.offset,
-            matches,
+            matches: Matches { scope: request.entity_scope.clone(), ..Matches::default() },
         }
     }
 

@@ -28,7 +28,7 @@ use super::caches::{BoundSchedule, shared};
 use lockgate_checks::{ExecPermission, ResolvedPrograms, SearchPath, sanitize, search_path};
 use lockgate_error::Error;
 use lockgate_policy::{EffectiveRules, Policy};
-use lockgate_store::{Cache, FileLocation, Files, PolicyFile, RecordSubject, StateFolder, outside};
+use lockgate_store::{Cache, FileLocation, Files, PolicyFile, RecordSubject, StateFolder};
 
 /// The source of trust in commands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -69,11 +69,6 @@ impl Trust {
             caches: Mutex::default(),
             process_records: DashMap::new(),
         }
-    }
-
-    /// The folder of the records.
-    pub(super) fn state(&self) -> &StateFolder {
-        &self.state
     }
 
     /// Decides if the commands of a place's policy may run, with the programs as they are now; `rules` are
@@ -135,25 +130,6 @@ impl Trust {
             let cache = self.state.cache(root);
             cache.inspect_err(|why| tracing::debug!(%why, "tools have no cache")).ok()
         })
-    }
-
-    /// Returns a secret of the user and its file; creates it with `fresh` if there is none.
-    pub(super) fn secret(
-        &self,
-        name: &str,
-        fresh: impl FnOnce() -> Result<String, Error>,
-    ) -> Result<(PathBuf, String), Error> {
-        self.state.secret(name, fresh)
-    }
-
-    /// Returns the reason why a file must not configure the server; `None` if it may.
-    pub(super) fn editable_reason(&self, file: &Path) -> Option<String> {
-        outside(file, &self.roots).err()
-    }
-
-    /// Returns the cache folder for the samples of gates, which belong to no root.
-    pub(super) fn sample_cache(&self) -> Option<Cache> {
-        self.state.cache(Path::new("samples")).ok()
     }
 
     /// Returns the commands of a place's policy.

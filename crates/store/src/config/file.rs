@@ -38,7 +38,7 @@ pub(crate) fn read(dir: &Dir, name: &str) -> Result<Option<String>, String> {
 
 const DANGLING: &str = "it is a symlink whose target does not exist";
 
-fn is_absent(error: &std::io::Error) -> bool {
+pub(crate) fn is_absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 

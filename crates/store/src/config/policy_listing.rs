@@ -3,6 +3,7 @@
 //! Invariant: no file is skipped because its metadata could not be read.
 
 use super::ancestors::candidates;
+use super::file::is_absent;
 use crate::paths::file_location::{FileLocation, join};
 use crate::paths::folder_names::POLICY_NAMES;
 use crate::paths::root::Root;
@@ -27,19 +28,10 @@ pub(crate) fn above(root: &Root, place: &FileLocation) -> Vec<PolicyFile> {
     let dir = root.dir();
     let in_folder = |(folder, names): (&str, Vec<&str>)| {
         let mut names = names.into_iter().map(|name| join(folder, name));
-        let name = names.find(|name| is_there(dir, name))?;
+        let name = names.find(|name| !dir.symlink_metadata(name).is_err_and(|error| is_absent(&error)))?;
         Some(PolicyFile { changed: changed(dir, &name), folder: folder.to_owned(), name })
     };
     candidates(root, &place.folder, POLICY_NAMES).into_iter().filter_map(in_folder).collect()
-}
-
-fn is_there(dir: &Dir, name: &str) -> bool {
-    match dir.symlink_metadata(name) {
-        Ok(_) => true,
-        Err(error) => {
-            !matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
-        }
-    }
 }
 
 /// The time of the last change of a file, or of a link in its path.

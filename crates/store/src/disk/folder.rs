@@ -56,7 +56,7 @@ pub(crate) fn open_again_to_read(file: &OwnedFd) -> Result<OwnedFd> {
 }
 
 /// The path under which the kernel shows an open file.
-fn shown_path(file: &OwnedFd) -> String {
+pub(crate) fn shown_path(file: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
@@ -64,18 +64,10 @@ fn shown_path(file: &OwnedFd) -> String {
 #[derive(Debug)]
 pub(crate) struct Folder {
     fd: OwnedFd,
-    access: FolderAccess,
+    /// Set if the directory was opened for its entries, and not only for its names.
+    is_readable: bool,
     /// Set once this descriptor was listed, because the next listing would begin where that one ended.
     was_listed: AtomicBool,
-}
-
-/// The calls for which a directory was opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FolderAccess {
-    /// Only calls on names in it.
-    Names,
-    /// Also listing and syncing it.
-    Entries,
 }
 
 const TO_READ: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -89,12 +81,12 @@ impl AsFd for Folder {
 impl Folder {
     /// Wraps a directory that was opened in a root.
     pub fn new(fd: OwnedFd) -> Folder {
-        Folder { fd, access: FolderAccess::Names, was_listed: AtomicBool::new(false) }
+        Folder { fd, is_readable: false, was_listed: AtomicBool::new(false) }
     }
 
     /// Wraps a directory that was opened in a root for reading.
     pub fn readable(fd: OwnedFd) -> Folder {
-        Folder { fd, access: FolderAccess::Entries, was_listed: AtomicBool::new(false) }
+        Folder { fd, is_readable: true, was_listed: AtomicBool::new(false) }
     }
 
     /// Opens a directory by its path, for reading.
@@ -234,29 +226,31 @@ impl Folder {
         Ok(unlink(from).map_or_else(Renamed::OldNameLeft, |()| Renamed::Whole))
     }
 
+    /// Returns the type of an entry that a listing named with this type: some file systems tell none.
+    pub fn kind(&self, listed: FileType, name: impl Arg) -> FileType {
+        match listed {
+            FileType::Unknown => self.stat(name).map_or(listed, |stat| FileType::from_raw_mode(stat.st_mode)),
+            known => known,
+        }
+    }
+
     /// Makes the names in this folder survive a power cut.
     pub fn sync(&self) -> Result<()> {
-        match self.access {
-            FolderAccess::Entries => retry_on_intr(|| rustix::fs::fsync(&self.fd)),
-            FolderAccess::Names => {
-                let readable = self.reopened()?;
-                retry_on_intr(|| rustix::fs::fsync(&readable.fd))
-            }
+        if !self.is_readable {
+            return self.reopened()?.sync();
         }
+        retry_on_intr(|| rustix::fs::fsync(&self.fd))
     }
 
     /// Calls `visit` with the inode and name of every entry until it fails.
     pub fn each(&self, mut visit: impl FnMut(u64, rustix::fs::FileType, &str) -> Result<()>) -> Result<()> {
-        let mut listed = |folder: &Folder| {
-            folder.entries(&mut Vec::new(), |inode, kind, name| match name.to_str() {
-                Ok(name) => visit(inode, kind, name),
-                Err(_) => Ok(()),
-            })
-        };
-        match self.access {
-            FolderAccess::Entries => listed(self),
-            FolderAccess::Names => listed(&self.reopened()?),
+        if !self.is_readable {
+            return self.reopened()?.each(visit);
         }
+        self.entries(&mut Vec::new(), |inode, kind, name| match name.to_str() {
+            Ok(name) => visit(inode, kind, name),
+            Err(_) => Ok(()),
+        })
     }
 
     /// Opens the directory itself once more, for reading.

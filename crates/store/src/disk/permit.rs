@@ -4,14 +4,14 @@
 //! rights would allow its replacement.
 
 use super::fingerprint::FileFingerprint;
-use super::folder::Folder;
+use super::folder::{Folder, shown_path};
 use crate::system_error::failed;
 use lockgate_error::{Code, Error};
 use lockgate_policy::{HardLinks, Publishing};
 use rustix::fs::{Access, AtFlags, Stat, StatxAttributes, StatxFlags, Uid};
 use rustix::io::Errno;
 use std::ffi::CStr;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 
 const ANY_WRITE: u32 = 0o222;
@@ -51,7 +51,7 @@ pub(crate) fn may_replace(
     refuse_guarded(stat, path)?;
     refuse_unwritable(folder, name, path)?;
     // The attributes of such a descriptor can be read only by its name.
-    match rustix::fs::getxattr(named(file), CAPABILITIES, &mut [0_u8; 0][..]) {
+    match rustix::fs::getxattr(shown_path(file), CAPABILITIES, &mut [0_u8; 0][..]) {
         Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::PERM) => {
             let file = folder.open_to_read(name).map_err(|errno| failed("opening", path, errno))?;
             refuse_capabilities(&file, path)?;
@@ -157,11 +157,6 @@ pub(crate) fn mounted(path: &str) -> Error {
 /// Fails for a program with capabilities of its own, which is open for reading.
 pub(crate) fn refuse_capabilities(file: &OwnedFd, path: &str) -> Result<(), Error> {
     refuse_found(rustix::fs::fgetxattr(file, CAPABILITIES, &mut [0_u8; 0][..]), path)
-}
-
-/// Returns the path under which the kernel shows an open file.
-fn named(file: &OwnedFd) -> String {
-    format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
 fn refuse_found(found: rustix::io::Result<usize>, path: &str) -> Result<(), Error> {

@@ -139,7 +139,7 @@ impl Locks {
                 Ok(guard) => guard,
                 Err(_) => tokio::time::timeout_at(queue_end, mutex.lock_owned())
                     .await
-                    .map_err(|_| timed_out(waits.queue, &LockHolder::Queue(claim.edits_before())))?,
+                    .map_err(|_| timed_out(waits.queue, &claim.holder()))?,
             };
             let began = Instant::now();
             let process_lock = match lock_files {
@@ -166,7 +166,8 @@ async fn acquire(mut lock_files: LockFiles, deadline: Instant, wait: Duration) -
     let path = lock_files.path();
     let receiver = lock_files.wait().map_err(|errno| system_error::failed("waiting for", "a lock", errno))?;
     let Ok(received) = tokio::time::timeout_at(deadline, receiver).await else {
-        return Err(timed_out(wait, &LockHolder::Process(interprocess::holder(&path))));
+        let holder = interprocess::holder(&path).map(|holder| format!("held by process {holder}; "));
+        return Err(timed_out(wait, &holder.unwrap_or_default()));
     };
     taken(received.map_err(|_| {
         Error::new(Code::Internal, "the thread that waits for the lock of another process ended")
@@ -198,24 +199,10 @@ fn sorted(keys: &[LockKey]) -> Vec<LockKey> {
     keys
 }
 
-/// What a call waited for in vain.
-enum LockHolder {
-    /// This many earlier edits in this process.
-    Queue(usize),
-    /// Another process, if it is known which.
-    Process(Option<u32>),
-}
-
-fn timed_out(wait: Duration, holder: &LockHolder) -> Error {
-    let prefix = match holder {
-        LockHolder::Queue(count) => {
-            format!("held by process {}; {count} before this one in the queue; ", std::process::id())
-        }
-        LockHolder::Process(Some(holder)) => format!("held by process {holder}; "),
-        LockHolder::Process(None) => String::new(),
-    };
+/// The error of a wait that took too long; `holder` says who has the lock, as far as that is known.
+fn timed_out(wait: Duration, holder: &str) -> Error {
     Error::new(Code::LockTimeout, "Another edit operation is in progress for this file")
-        .hint(format!("{prefix}timed out after {} ms; send the request again", wait.as_millis()))
+        .hint(format!("{holder}timed out after {} ms; send the request again", wait.as_millis()))
 }
 
 /// An interest in an entry, held or awaited.
@@ -241,9 +228,11 @@ impl Claim {
         (Claim { entries: Arc::clone(entries), key, queue: Some(queue), ticket }, mutex)
     }
 
-    /// Returns the number of edits that came earlier and are not done yet.
-    fn edits_before(&self) -> usize {
-        self.queue.as_ref().map_or(0, |queue| queue.tickets.lock().live.range(..self.ticket).count())
+    /// Describes the holder of the lock: an edit of this process.
+    fn holder(&self) -> String {
+        let live = |queue: &Arc<LockQueue>| queue.tickets.lock().live.range(..self.ticket).count();
+        let count = self.queue.as_ref().map_or(0, live);
+        format!("held by process {}; {count} before this one in the queue; ", std::process::id())
     }
 }
 

@@ -9,8 +9,7 @@
 use super::folder_names::{FolderConfigs, FolderNames, NameLookup};
 use super::root::Root;
 use crate::disk::folder::{Folder, Identity};
-use crate::system_error;
-use crate::system_error::failed;
+use crate::system_error::{self, failed};
 use lockgate_error::{Code, Error};
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;

@@ -10,7 +10,7 @@ use super::guards::Guards;
 use super::prepare::{self, PreparedWrite};
 use super::stage::StagedFile;
 use super::swap::SwapNames;
-use super::{compare, durability, sync_threads};
+use super::{compare, sync_threads};
 use crate::disk::inode::Inodes;
 use crate::disk::permit::WriteMethod;
 use crate::file_write::FileWrite;
@@ -111,7 +111,7 @@ pub(super) fn publish_with_guards(
     };
     let mut files: Vec<PublishedFile> = applied.into_iter().map(AppliedWrite::settle).collect();
     if publishing.durability == Durability::Full {
-        durability::sync(&chains, writes, &mut files);
+        chains.sync(writes, &mut files);
     }
     chains.keep();
     writes.iter().filter(|write| write.after.is_none()).for_each(|write| remove_emptied(roots, write));

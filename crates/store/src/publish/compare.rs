@@ -4,8 +4,7 @@
 //! step. Those to its folder, and privileges that the file got, are detected before the staged copy has a name.
 
 use crate::disk::folder::{Folder, Identity};
-use crate::disk::permit;
-use crate::disk::permit::{RightsState, WriteMethod};
+use crate::disk::permit::{self, RightsState, WriteMethod};
 use crate::file_write::FileWrite;
 use crate::paths::file_location::FileLocation;
 use crate::snapshot::ExpectedContent;

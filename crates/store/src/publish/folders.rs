@@ -3,8 +3,9 @@
 //! Invariant: dropping them removes those that were created here and are empty, the last first; keeping them
 //! consumes this.
 
-use crate::disk::folder::Folder;
+use crate::disk::folder::{Folder, Identity};
 use crate::file_write::FileWrite;
+use crate::outcome::PublishedFile;
 use crate::paths::root::Root;
 use crate::system_error::{conflict, failed};
 use lockgate_error::Error;
@@ -29,9 +30,32 @@ impl<'a> Chains<'a> {
         self.0.iter()
     }
 
+    /// Makes the new names survive a power cut: syncs each changed folder once. A failure becomes a note on the file, never
+    /// an error, because the edit is already applied.
+    pub fn sync(&self, writes: &[FileWrite<'_>], files: &mut [PublishedFile]) {
+        let mut synced: Vec<Identity> = Vec::new();
+        let several = self.each().flat_map(NewFolders::changed).nth(1).is_some();
+        for ((chain, write), file) in self.each().zip(writes).zip(files) {
+            for folder in chain.changed() {
+                match several.then(|| folder.identity()) {
+                    Some(Ok(identity)) if synced.contains(&identity) => continue,
+                    Some(Ok(identity)) => synced.push(identity),
+                    Some(Err(_)) | None => {}
+                }
+                file.notes.extend(folder.sync().err().map(|errno| {
+                    format!(
+                        "{} was written, but it may not survive a power cut: syncing its folder failed: {}",
+                        write.place.shown(),
+                        std::io::Error::from(errno)
+                    )
+                }));
+            }
+        }
+    }
+
     /// Keeps the created folders, which a drop would otherwise remove.
     pub fn keep(mut self) {
-        self.0.iter_mut().for_each(|chain| chain.cleanup = FolderCleanup::Keep);
+        self.0.iter_mut().for_each(|chain| chain.is_kept = true);
     }
 }
 
@@ -47,31 +71,21 @@ pub(super) struct NewFolders<'a> {
     shown: &'a str,
     first: Folder,
     made: Vec<CreatedFolder<'a>>,
-    cleanup: FolderCleanup,
+    /// Set once the folders stay; a drop removes them before.
+    is_kept: bool,
 }
 
 struct CreatedFolder<'a> {
     name: &'a str,
     folder: Folder,
-    origin: FolderOrigin,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum FolderOrigin {
-    Ours,
-    Theirs,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum FolderCleanup {
-    RemoveOnDrop,
-    Keep,
+    /// Set if this edit created the folder, and no other program.
+    is_ours: bool,
 }
 
 impl<'a> NewFolders<'a> {
     /// Creates the named folders, each in the one before.
     pub fn make(first: Folder, names: &'a [String], shown: &'a str) -> Result<NewFolders<'a>, Error> {
-        let mut chain = NewFolders { shown, first, made: Vec::new(), cleanup: FolderCleanup::RemoveOnDrop };
+        let mut chain = NewFolders { shown, first, made: Vec::new(), is_kept: false };
         for name in names {
             chain.add(name, |above| above.enter(name))?;
         }
@@ -84,18 +98,18 @@ impl<'a> NewFolders<'a> {
         enter: impl FnOnce(&Folder) -> Result<Folder, Errno>,
     ) -> Result<(), Error> {
         let above = self.last();
-        let origin = match above.make(name) {
-            Ok(()) => FolderOrigin::Ours,
-            Err(Errno::EXIST) => FolderOrigin::Theirs,
+        let is_ours = match above.make(name) {
+            Ok(()) => true,
+            Err(Errno::EXIST) => false,
             Err(errno) => return Err(failed("mkdir", self.shown, errno)),
         };
         match enter(above) {
             Ok(folder) => {
-                self.made.push(CreatedFolder { name, folder, origin });
+                self.made.push(CreatedFolder { name, folder, is_ours });
                 Ok(())
             }
             Err(errno) => {
-                if origin == FolderOrigin::Ours {
+                if is_ours {
                     // Not in the chain yet, so only this removes it; a folder that another program put there
                     // stays.
                     let _ = above.remove(name);
@@ -117,7 +131,7 @@ impl<'a> NewFolders<'a> {
 
     /// The folders with a new name in them: the file's own, and the parents of created folders.
     pub fn changed(&self) -> impl Iterator<Item = &Folder> {
-        let is_ours = |(_, created): &(&Folder, &CreatedFolder<'a>)| created.origin == FolderOrigin::Ours;
+        let is_ours = |(_, created): &(&Folder, &CreatedFolder<'a>)| created.is_ours;
         std::iter::once(self.last()).chain(self.parents().filter(is_ours).map(|(parent, _)| parent))
     }
 
@@ -134,12 +148,10 @@ impl<'a> NewFolders<'a> {
 
 impl Drop for NewFolders<'_> {
     fn drop(&mut self) {
-        if self.cleanup == FolderCleanup::Keep {
+        if self.is_kept {
             return;
         }
-        for (parent, created) in
-            self.parents().rev().filter(|(_, created)| created.origin == FolderOrigin::Ours)
-        {
+        for (parent, created) in self.parents().rev().filter(|(_, created)| created.is_ours) {
             // Not empty: another program uses it, so it stays.
             let _ = parent.remove(created.name);
         }

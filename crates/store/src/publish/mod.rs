@@ -10,7 +10,6 @@
 
 mod batch;
 mod compare;
-mod durability;
 mod exchange;
 mod expected;
 mod folders;

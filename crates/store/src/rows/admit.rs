@@ -59,8 +59,8 @@ impl EntityStore {
     /// Returns the organisation of an app; `None` for a global app.
     pub(super) fn app_owner(&self, app: &str) -> Result<Option<String>, Error> {
         check_id("app_id", app)?;
-        if let Some(home) = self.app_owners.get(app) {
-            return Ok(home);
+        if let Some(home) = self.app_owners.lock().get(app) {
+            return Ok(home.clone());
         }
         let absent = || {
             let hint = "correct app_id; `lockgate store app add` registers an app";
@@ -70,7 +70,7 @@ impl EntityStore {
         };
         let home = self.database.owner_of_app(&self.tenant, app)?;
         let home = Some(home.ok_or_else(absent)?).filter(|organization| !organization.is_empty());
-        self.app_owners.put(app, home.clone());
+        self.app_owners.lock().put(app.to_owned(), home.clone());
         Ok(home)
     }
 

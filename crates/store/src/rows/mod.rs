@@ -5,7 +5,6 @@
 //! gets the same answers as one that does not exist.
 
 mod admit;
-mod app_owners;
 mod search;
 mod selector;
 mod store;

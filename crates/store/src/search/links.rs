@@ -4,8 +4,7 @@
 //! scans the root for the file's other names, which would be too slow for every file of a tree of hard links.
 
 use crate::disk::folder::{Folder, Identity};
-use crate::disk::names;
-use crate::disk::names::{Coverage, VisitStep};
+use crate::disk::names::{self, Coverage, VisitStep};
 use crate::paths::access;
 use crate::paths::root::Root;
 use rustix::fs::FileType;

@@ -43,13 +43,7 @@ impl FolderListing {
             if is_hidden && (hidden == Hidden::Excluded || staged_name::target_of(name).is_some()) {
                 return Ok(());
             }
-            let kind = match kind {
-                FileType::Unknown => {
-                    folder.stat(name).map_or(kind, |stat| FileType::from_raw_mode(stat.st_mode))
-                }
-                known => known,
-            };
-            match kind {
+            match folder.kind(kind, name) {
                 FileType::Directory => listed.folders.push(name.to_owned()),
                 FileType::RegularFile => listed.files.push(name.to_owned()),
                 // Links are not followed, and other entries have no text.

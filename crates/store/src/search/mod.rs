@@ -70,22 +70,11 @@ pub struct Hits {
     pub skipped: Skipped,
 }
 
-/// The result of listing files.
+/// The result of listing files, each with its size in bytes or its fingerprint.
 #[derive(Debug)]
-pub struct FoundFiles {
-    /// The first files, in the order of their paths, each with its size in bytes.
-    pub files: Vec<(FileLocation, u64)>,
-    /// Set when there are more.
-    pub is_cut: bool,
-    /// The files and folders that could not be read.
-    pub skipped: Skipped,
-}
-
-/// A list of files with their fingerprints.
-#[derive(Debug)]
-pub struct FileList {
-    /// The files, in the order of their names.
-    pub files: Vec<(FileLocation, FileFingerprint)>,
+pub struct FoundFiles<T> {
+    /// The files, in the order of their paths.
+    pub files: Vec<(FileLocation, T)>,
     /// Set when there may be more.
     pub is_cut: bool,
     /// The files and folders that could not be read.
@@ -123,8 +112,8 @@ impl Files {
         Hits { files, total, searched, skipped }
     }
 
-    /// Lists the files below some folders.
-    pub fn find(&self, below: &SearchRoots, hidden: Hidden, bounds: SearchLimits<'_>) -> FoundFiles {
+    /// Lists the files below some folders: the first ones in the order of their paths, each with its size in bytes.
+    pub fn find(&self, below: &SearchRoots, hidden: Hidden, bounds: SearchLimits<'_>) -> FoundFiles<u64> {
         let new_visitor = || Lister { first: FirstEntries::new(bounds.most), count: 0 };
         let (visitors, skipped) = FileWalk::new(&self.roots, below, hidden, bounds.clock).run(new_visitor);
         let (mut first, mut count) = (FirstEntries::new(bounds.most), 0);
@@ -138,7 +127,12 @@ impl Files {
 
     /// Returns the files below some folders, in the order of their paths, each with its fingerprint. At most
     /// `bounds.most` are returned, the first that are found.
-    pub fn survey(&self, below: &SearchRoots, hidden: Hidden, bounds: SearchLimits<'_>) -> FileList {
+    pub fn survey(
+        &self,
+        below: &SearchRoots,
+        hidden: Hidden,
+        bounds: SearchLimits<'_>,
+    ) -> FoundFiles<FileFingerprint> {
         let remaining = AtomicUsize::new(bounds.most);
         let new_visitor = || Surveyor { left: &remaining, files: Vec::new(), is_cut: false };
         let (visitors, skipped) = FileWalk::new(&self.roots, below, hidden, bounds.clock).run(new_visitor);
@@ -146,7 +140,7 @@ impl Files {
         let mut files: Vec<(FileLocation, FileFingerprint)> =
             visitors.into_iter().flat_map(|visitor| visitor.files).collect();
         files.sort_unstable_by(|(one, _), (other, _)| one.shown().cmp(other.shown()));
-        FileList { files, is_cut, skipped }
+        FoundFiles { files, is_cut, skipped }
     }
 }
 

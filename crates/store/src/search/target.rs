@@ -25,16 +25,16 @@ pub enum SearchTarget {
 /// Some folders, with a filter for the files below them.
 #[derive(Debug)]
 pub struct SearchRoots {
-    starts: Vec<SearchStart>,
+    starts: Vec<WalkFolder>,
     only: Only,
 }
 
-/// A folder at which a walk starts: the number of its root, its path, and the folder above.
-#[derive(Debug)]
-struct SearchStart {
-    root: usize,
-    path: String,
-    above: Option<Arc<DirState>>,
+/// A folder to walk: the number of its root, its path, and the folder above.
+#[derive(Debug, Clone)]
+pub(super) struct WalkFolder {
+    pub(super) root: usize,
+    pub(super) path: String,
+    pub(super) above: Option<Arc<DirState>>,
 }
 
 #[derive(Debug)]
@@ -100,9 +100,8 @@ impl Files {
     /// The base of the first root, and all other roots.
     fn everywhere(&self) -> Result<SearchRoots, Error> {
         self.roots.iter().try_for_each(Root::check_in_place)?;
-        let mut starts: Vec<SearchStart> = (0..self.roots.len())
-            .map(|root| SearchStart { root, path: String::new(), above: None })
-            .collect();
+        let mut starts: Vec<WalkFolder> =
+            (0..self.roots.len()).map(|root| WalkFolder { root, path: String::new(), above: None }).collect();
         if let (false, Some(first)) = (self.base().is_empty(), starts.first_mut())
             && let TargetKind::Folder(base) = self.target_kind(0, self.base(), ".")?
         {
@@ -152,14 +151,14 @@ impl Files {
         let root = found.root;
         let above =
             above(&self.roots, found).map_err(|errno| system_error::failed("looking at it", path, errno))?;
-        Ok(TargetKind::Folder(SearchStart { root, path: in_root, above }))
+        Ok(TargetKind::Folder(WalkFolder { root, path: in_root, above }))
     }
 }
 
 /// The kind of entry at a path.
 enum TargetKind {
     File,
-    Folder(SearchStart),
+    Folder(WalkFolder),
     Nothing,
 }
 
@@ -180,8 +179,8 @@ fn above(roots: &[Root], found: WalkEnd) -> rustix::io::Result<Option<Arc<DirSta
 impl SearchRoots {
     /// Iterates over the folders at which a walk starts: the number of the root, the path, and the folder
     /// above.
-    pub(super) fn starts(&self) -> impl Iterator<Item = (usize, String, Option<Arc<DirState>>)> {
-        self.starts.iter().map(|start| (start.root, start.path.clone(), start.above.clone()))
+    pub(super) fn starts(&self) -> impl Iterator<Item = &WalkFolder> {
+        self.starts.iter()
     }
 
     /// True if a walk starts at this folder.

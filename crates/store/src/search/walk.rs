@@ -11,7 +11,7 @@ use super::dir_state::DirState;
 use super::links::ProtectedLinks;
 use super::listed::{FolderListing, Hidden};
 use super::queue;
-use super::target::SearchRoots;
+use super::target::{SearchRoots, WalkFolder};
 use crate::disk::file_system;
 use crate::disk::folder::{Folder, Identity};
 use crate::paths::admit;
@@ -86,7 +86,7 @@ pub(super) struct File<'a> {
 }
 
 enum WalkJob {
-    Folder { above: Option<Arc<DirState>>, root: usize, path: String },
+    Folder(WalkFolder),
     Files { dir_state: Arc<DirState>, folder: Arc<Folder>, names: Vec<String> },
 }
 
@@ -123,12 +123,7 @@ impl<'a> FileWalk<'a> {
             let skipped = Skipped { unreadable: self.roots.len(), ..Skipped::default() };
             return (Vec::new(), skipped);
         }
-        let start = |(root, path, above): (usize, String, Option<Arc<DirState>>)| WalkJob::Folder {
-            above,
-            root,
-            path,
-        };
-        let jobs = self.below.starts().map(start).collect();
+        let jobs = self.below.starts().cloned().map(WalkJob::Folder).collect();
         let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MAX_THREADS);
         let part = || WalkPart { visitor: new_visitor(), passed: Skipped::default(), space: Vec::new() };
         let parts = queue::share(jobs, threads, part, |part, job| self.work(part, job));
@@ -142,7 +137,7 @@ impl<'a> FileWalk<'a> {
             return Vec::new();
         }
         match job {
-            WalkJob::Folder { above, root, path } => match self.folder(part, above, root, path) {
+            WalkJob::Folder(folder) => match self.folder(part, folder) {
                 Ok(jobs) => jobs,
                 // The folder was removed or replaced.
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Vec::new(),
@@ -161,9 +156,7 @@ impl<'a> FileWalk<'a> {
     fn folder<H>(
         &self,
         part: &mut WalkPart<H>,
-        above: Option<Arc<DirState>>,
-        root: usize,
-        path: String,
+        WalkFolder { root, path, above }: WalkFolder,
     ) -> rustix::io::Result<Vec<WalkJob>> {
         let (Some(top), Some(at)) = (self.tops.get(root), self.roots.get(root)) else {
             return Ok(Vec::new());
@@ -179,10 +172,9 @@ impl<'a> FileWalk<'a> {
         let Some(dir_state) = state.map(Arc::new) else { return Ok(Vec::new()) };
         self.sift(&mut listed, &dir_state, at);
         self.clock.add_found(listed.files.len());
-        let below = |name: String| WalkJob::Folder {
-            above: Some(Arc::clone(&dir_state)),
-            root,
-            path: dir_state.join(&name),
+        let below = |name: String| {
+            let above = Some(Arc::clone(&dir_state));
+            WalkJob::Folder(WalkFolder { root, path: dir_state.join(&name), above })
         };
         let mut jobs: Vec<WalkJob> = listed.folders.into_iter().map(below).collect();
         let (mut names, folder) = (listed.files, Arc::new(folder));

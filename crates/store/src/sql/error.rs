@@ -32,12 +32,6 @@ impl DatabaseError {
     pub fn to_error(&self, problem: &str) -> Error {
         let (code, why) = self.code_and_reason();
         let error = Error::new(code, format!("{problem}: {why}"));
-        match self {
-            DatabaseError::FileTooLarge(_) => error.hint(FILE_SIZE_HINT),
-            DatabaseError::Full(_)
-            | DatabaseError::Corrupt(_)
-            | DatabaseError::Other(_)
-            | DatabaseError::Unusable(_) => error,
-        }
+        if let DatabaseError::FileTooLarge(_) = self { error.hint(FILE_SIZE_HINT) } else { error }
     }
 }

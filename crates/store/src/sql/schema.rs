@@ -17,70 +17,14 @@ pub const VERSION: i64 = 1;
 /// The upper half of the application id.
 const APPLICATION: i64 = 0x4c6b;
 
-const TABLES: &str = "
-CREATE TABLE edits(
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
-    at INTEGER NOT NULL,
-    tool TEXT NOT NULL,
-    author TEXT NOT NULL,
-    request BLOB NOT NULL,
-    kind INTEGER NOT NULL,
-    of INTEGER NOT NULL,
-    gates TEXT NOT NULL,
-    undone INTEGER,
-    settled INTEGER NOT NULL
-) STRICT;
-CREATE INDEX edits_begun ON edits(number) WHERE settled = 0;
-CREATE INDEX edits_undone ON edits(undone) WHERE undone IS NOT NULL;
-CREATE TABLE changes(
-    edit INTEGER NOT NULL,
-    position INTEGER NOT NULL,
-    path TEXT NOT NULL,
-    staged TEXT NOT NULL,
-    before BLOB,
-    after BLOB,
-    added INTEGER NOT NULL,
-    removed INTEGER NOT NULL,
-    mode INTEGER,
-    folders INTEGER NOT NULL,
-    kept INTEGER NOT NULL,
-    PRIMARY KEY(edit, position)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX changes_path ON changes(path, edit);
-CREATE TABLE texts(
-    id INTEGER PRIMARY KEY,
-    stamp BLOB NOT NULL UNIQUE,
-    base INTEGER,
-    depth INTEGER NOT NULL,
-    last INTEGER NOT NULL,
-    at INTEGER NOT NULL,
-    size INTEGER NOT NULL
-) STRICT;
-CREATE INDEX texts_read ON texts(at) WHERE last = 0;
-CREATE TABLE bytes(text INTEGER PRIMARY KEY, packed BLOB NOT NULL) STRICT;
-";
+const TABLES: &str = include_str!("journal/tables.sql");
 
 /// The columns of `changes` for the inodes of the staged copy and of the file before. Earlier versions neither know nor
 /// fill them, and need not: they are added if missing, and null means unknown inodes.
-const INODES: &str = "
-ALTER TABLE changes ADD COLUMN copy INTEGER;
-ALTER TABLE changes ADD COLUMN born INTEGER;
-ALTER TABLE changes ADD COLUMN replaced INTEGER;
-ALTER TABLE changes ADD COLUMN in_place INTEGER;
-";
+const INODES: &str = include_str!("journal/inodes.sql");
 
 /// The table in which an earlier version records the same; it is read as well, and created if missing.
-const COPIES: &str = "
-CREATE TABLE IF NOT EXISTS copies(
-    edit INTEGER NOT NULL,
-    position INTEGER NOT NULL,
-    copy INTEGER,
-    born INTEGER,
-    before INTEGER,
-    in_place INTEGER NOT NULL,
-    PRIMARY KEY(edit, position)
-) STRICT, WITHOUT ROWID;
-";
+const COPIES: &str = include_str!("journal/copies.sql");
 
 /// The state of a database's schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

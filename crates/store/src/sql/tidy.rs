@@ -7,8 +7,7 @@
 //! would free next to nothing.
 
 use super::columns::{count, now};
-use super::connection;
-use super::connection::LOG_KEPT;
+use super::connection::{self, LOG_KEPT};
 use super::database::Database;
 use super::error::DatabaseError;
 use crate::history::RetentionLimits;

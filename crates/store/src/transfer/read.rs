@@ -64,8 +64,7 @@ impl ImportDir {
             });
             result.map_err(failed)?;
             for (kind, name) in found {
-                let file_type = kind_of(&opened, kind, &name);
-                match FolderEntry::from_name(file_type, &folder, &name) {
+                match FolderEntry::from_name(opened.kind(kind, &name), &folder, &name) {
                     FolderEntry::Folder(below) => folders.push(below),
                     FolderEntry::Item(item) => items.push(item),
                     FolderEntry::Nothing => {}
@@ -154,16 +153,6 @@ impl FolderEntry {
             // None of rustix's other file types holds a text.
             _ => rejected("is not a regular file"),
         }
-    }
-}
-
-/// Returns the type of an entry if the folder listing does not include it.
-fn kind_of(folder: &Folder, kind: FileType, name: &CStr) -> FileType {
-    match kind {
-        FileType::Unknown => {
-            folder.stat(name).map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))
-        }
-        known => known,
     }
 }
 

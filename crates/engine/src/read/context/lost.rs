@@ -86,15 +86,13 @@ impl Services {
         let Ok((before, after)) = read else { return lost };
         let mut unsure = UnsureTags { drafts, known: HashMap::new() };
         if let Some(indexed) = indexed.filter(|_| may_vanish) {
-            for vanished in self.removed_definitions(&indexed.index, drafts, &after) {
-                let at = vanished.0;
+            for (at, definition) in self.removed_definitions(&indexed.index, drafts, &after) {
                 let is_weighed =
                     drafts.get(at).is_some_and(|draft| weighs(at, draft, Accident::UsedDefinitions))
-                        && !unsure.may_have(at, vanished.1.line);
-                lost.get_mut(at)
-                    .filter(|_| is_weighed)
-                    .into_iter()
-                    .for_each(|lost| lost.used.push(vanished.1.clone()));
+                        && !unsure.may_have(at, definition.line);
+                if let Some(lost) = lost.get_mut(at).filter(|_| is_weighed) {
+                    lost.used.push(definition);
+                }
             }
         }
         // A definition may have moved into a draft that is too large to be read.

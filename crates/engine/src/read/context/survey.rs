@@ -11,7 +11,7 @@ use lockgate_edit::request::EntityKind;
 use lockgate_error::Error;
 use lockgate_policy::language_of;
 use lockgate_protocol::ContextProject;
-use lockgate_store::{Clock, FileFingerprint, FileList, FileLocation, Hidden, SearchLimits};
+use lockgate_store::{Clock, FileFingerprint, FileLocation, FoundFiles, Hidden, SearchLimits};
 
 /// The most files that are listed and indexed, and the most bytes of all indexed files.
 const MAX_FILES: usize = 200_000;
@@ -47,8 +47,8 @@ impl Services {
 }
 
 impl WorkspaceFiles {
-    fn new(file_list: FileList) -> WorkspaceFiles {
-        let FileList { files, is_cut: is_truncated, skipped } = file_list;
+    fn new(found: FoundFiles<FileFingerprint>) -> WorkspaceFiles {
+        let FoundFiles { files, is_cut: is_truncated, skipped } = found;
         let root = |place: &FileLocation| place.shown().len().saturating_sub(place.in_root().len());
         let paths = files.iter().map(|(place, _)| (root(place), place.shown().to_owned())).collect();
         let (mut indexed, mut bytes, mut large, mut beyond) = (Vec::new(), 0, 0, 0);

@@ -63,12 +63,20 @@ impl GitConfig {
     fn parse(text: &[u8]) -> Option<GitConfig> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let file = gix_config::File::try_from(String::from_utf8_lossy(text).as_ref()).ok()?;
-        let settings = Settings(file);
+        let mut hook_folders = values(&file, |section, key| section == "core" && key == "hookspath");
+        let templates = values(&file, |section, key| section == "init" && key == "templatedir");
+        hook_folders.extend(templates.iter().map(|folder| format!("{}/hooks", folder.trim_end_matches('/'))));
+        let aliases = values(&file, |section, _| section == "alias");
+        let commands = values(&file, |section, key| section != "alias" && runs_command(section, key));
+        // Any other alias is a command of git.
+        let aliases = aliases.iter().filter_map(|alias| alias.trim_start().strip_prefix('!'));
         Some(GitConfig {
-            includes: settings.includes(),
-            hook_folders: settings.hook_folders(),
-            command_words: settings.command_words(),
-            worktrees: settings.worktrees(),
+            includes: values(&file, |section, key| {
+                matches!(section, "include" | "includeif") && key == "path"
+            }),
+            hook_folders,
+            command_words: commands.iter().map(String::as_str).chain(aliases).flat_map(words).collect(),
+            worktrees: values(&file, |section, key| section == "core" && key == "worktree"),
         })
     }
 
@@ -78,46 +86,18 @@ impl GitConfig {
     }
 }
 
-/// The settings of a configuration file.
-struct Settings(gix_config::File);
-
-impl Settings {
-    fn includes(&self) -> Vec<String> {
-        self.values(|section, key| matches!(section, "include" | "includeif") && key == "path")
-    }
-
-    fn hook_folders(&self) -> Vec<String> {
-        let mut folders = self.values(|section, key| section == "core" && key == "hookspath");
-        let templates = self.values(|section, key| section == "init" && key == "templatedir");
-        folders.extend(templates.iter().map(|folder| format!("{}/hooks", folder.trim_end_matches('/'))));
-        folders
-    }
-
-    fn command_words(&self) -> Vec<String> {
-        let aliases = self.values(|section, _| section == "alias");
-        let commands = self.values(|section, key| section != "alias" && runs_command(section, key));
-        // Any other alias is a command of git.
-        let aliases = aliases.iter().filter_map(|alias| alias.trim_start().strip_prefix('!'));
-        commands.iter().map(String::as_str).chain(aliases).flat_map(words).collect()
-    }
-
-    fn worktrees(&self) -> Vec<String> {
-        self.values(|section, key| section == "core" && key == "worktree")
-    }
-
-    /// The values of the settings that `is_wanted` accepts by the names of their section and key, in lower case.
-    fn values(&self, is_wanted: impl Fn(&str, &str) -> bool) -> Vec<String> {
-        let mut values = Vec::new();
-        for section in self.0.sections() {
-            let name = section.header().name().to_string().to_ascii_lowercase();
-            for key in section.value_names() {
-                if is_wanted(&name, &key.to_string().to_ascii_lowercase()) {
-                    values.extend(section.values(&key.to_string()).iter().map(ToString::to_string));
-                }
+/// The values of the settings that `is_wanted` accepts by the names of their section and key, in lower case.
+fn values(file: &gix_config::File, is_wanted: impl Fn(&str, &str) -> bool) -> Vec<String> {
+    let mut values = Vec::new();
+    for section in file.sections() {
+        let name = section.header().name().to_string().to_ascii_lowercase();
+        for key in section.value_names() {
+            if is_wanted(&name, &key.to_string().to_ascii_lowercase()) {
+                values.extend(section.values(&key.to_string()).iter().map(ToString::to_string));
             }
         }
-        values
     }
+    values
 }
 
 /// Returns the words of a shell's command that may be paths: those between spaces, quotes and operators, and their parts.

@@ -138,7 +138,10 @@ impl EntityDatabase {
         self.metrics.measure(call, || {
             let connected = self.connected()?;
             let result = work(&connected);
-            if let Err(EntityStoreError::Unusable(_) | EntityStoreError::Other(_)) = &result {
+            if let Err(
+                EntityStoreError::Unusable(_) | EntityStoreError::Other(_) | EntityStoreError::Logged(_),
+            ) = &result
+            {
                 self.forget(&connected);
             }
             result

@@ -30,6 +30,8 @@ pub(crate) enum EntityStoreError {
     Unusable(String),
     /// Any other error, with its message.
     Other(String),
+    /// The same, after the log got it with the cause that the driver gave.
+    Logged(String),
 }
 
 /// The error that a client gets.
@@ -68,9 +70,10 @@ impl From<EntityStoreError> for Error {
             EntityStoreError::Other(reason) => {
                 // The hint names the log.
                 tracing::warn!("database of stored content: {reason}");
-                unavailable(&reason)
-                    .hint("send the request again; if it keeps failing, ask a person to check the log")
+                EntityStoreError::Logged(reason).into()
             }
+            EntityStoreError::Logged(reason) => unavailable(&reason)
+                .hint("send the request again; if it keeps failing, ask a person to check the log"),
         }
     }
 }
@@ -83,7 +86,7 @@ impl From<rusqlite::Error> for EntityStoreError {
             other => other.sqlite_error(),
         };
         let Some(error) = failure else { return unexpected() };
-        from_sqlite(error.extended_code).inspect_other(ffi::code_to_str(error.extended_code))
+        from_sqlite(error.extended_code).with_logged_cause(ffi::code_to_str(error.extended_code))
     }
 }
 
@@ -92,7 +95,7 @@ impl From<tokio_postgres::Error> for EntityStoreError {
         log(&error);
         let Some(code) = error.code() else { return connection_lost() };
         let message = error.as_db_error().filter(|_| may_be_logged(code.code())).map(DbError::message);
-        from_postgres(code.code()).inspect_other(message.unwrap_or("its message is logged at `debug`"))
+        from_postgres(code.code()).with_logged_cause(message.unwrap_or("its message is logged at `debug`"))
     }
 }
 
@@ -103,11 +106,14 @@ fn may_be_logged(code: &str) -> bool {
 
 impl EntityStoreError {
     /// Logs what a driver says about an error whose hint names the log.
-    fn inspect_other(self, cause: &str) -> EntityStoreError {
-        if let EntityStoreError::Other(reason) = &self {
-            tracing::warn!("database of stored content: {reason}: {cause}");
+    fn with_logged_cause(self, cause: &str) -> EntityStoreError {
+        match self {
+            EntityStoreError::Other(reason) => {
+                tracing::warn!("database of stored content: {reason}: {cause}");
+                EntityStoreError::Logged(reason)
+            }
+            other => other,
         }
-        self
     }
 }
 
@@ -256,6 +262,7 @@ mod tests {
         let (rejection, log) = rejection_and_log(|| failure.unwrap_err().into());
         assert!(rejection.hint.is_some_and(|hint| hint.contains("the log")), "the control");
         assert!(log.contains("SQLite reported an error (its code 1): SQL logic error"), "{log}");
+        assert_eq!(log.lines().count(), 1, "{log}");
         assert!(!log.contains("secret"), "{log}");
     }
 

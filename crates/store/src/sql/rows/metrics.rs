@@ -43,7 +43,7 @@ const fn result_label(error: &EntityStoreError) -> &'static str {
         EntityStoreError::Unknown => "unknown",
         EntityStoreError::Conflict => "overtaken",
         EntityStoreError::Unusable(_) => "closed",
-        EntityStoreError::Other(_) => "refused",
+        EntityStoreError::Other(_) | EntityStoreError::Logged(_) => "refused",
     }
 }
 

@@ -12,8 +12,7 @@ use super::super::{EntityStoreError, Migrated};
 use super::address::Address;
 use super::blocking::block;
 use super::pool::{Pool, connect_with_retry};
-use super::session::EntityTransaction;
-use super::{SqlConnection, migrate};
+use super::{EntityTransaction, SqlConnection, migrate};
 use crate::disk::folder::Identity;
 use crate::tenant::Tenant;
 use parking_lot::Mutex;
@@ -34,7 +33,7 @@ pub struct Connected {
     /// The path and identity of its file; `None` for a server.
     file: Option<(PathBuf, Identity)>,
     /// SQLite allows one writer at a time. Waiting here is no longer than needed.
-    write_lock: Mutex<()>,
+    write_lock: Option<Mutex<()>>,
 }
 
 impl Connected {
@@ -53,19 +52,20 @@ impl Connected {
         address: &Address,
         prepare: impl Fn(&mut dyn SqlConnection, SqlDialect) -> Result<T, EntityStoreError> + Sync,
     ) -> Result<(Connected, T), EntityStoreError> {
-        let options = address.options()?;
+        let (options, dialect) = (address.options()?, address.dialect());
         // Before the file is opened: if it is replaced meanwhile, the next caller detects it.
         let file = address.path()?.and_then(|path| Some((path.clone(), Identity::at(&path).ok()?)));
         let (prepared, journal) = block(|| {
             // Not from the pool: its session settings may differ, and a failure may leave a lock on it.
             let mut connection = connect_with_retry(&options)?.connection;
-            let prepared = prepare(&mut *connection, options.dialect())?;
+            let prepared = prepare(&mut *connection, dialect)?;
             let journal = migrate::journal(&mut *connection)?;
             connection.close();
             Ok((prepared, journal))
         })?;
         let pool = Pool::new(options);
-        Ok((Connected { pool, journal, file, write_lock: Mutex::default() }, prepared))
+        let write_lock = (dialect == SqlDialect::Sqlite).then(Mutex::default);
+        Ok((Connected { pool, journal, file, write_lock }, prepared))
     }
 
     /// True if the address still leads to this database; its file may have been removed or replaced.
@@ -127,10 +127,7 @@ impl Connected {
         edit: i64,
         work: &(impl Fn(&mut EntityTransaction<'_>) -> Result<(), EntityStoreError> + Sync),
     ) -> Result<(), EntityStoreError> {
-        let _guard = match self.pool.dialect() {
-            SqlDialect::Sqlite => Some(self.write_lock.lock()),
-            SqlDialect::Postgres => None,
-        };
+        let _guard = self.write_lock.as_ref().map(Mutex::lock);
         let mut is_sent = false;
         match self.write_once(tenant, edit, work, &mut is_sent) {
             Err(error) if is_sent && error != EntityStoreError::Conflict => {

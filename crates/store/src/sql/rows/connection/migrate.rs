@@ -143,7 +143,7 @@ fn version(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Result<i6
 fn run(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Result<(), EntityStoreError> {
     create_tables(connection, dialect).map_err(|error| match error {
         // For example, another program has tables of these names.
-        EntityStoreError::Other(reason) => {
+        EntityStoreError::Other(reason) | EntityStoreError::Logged(reason) => {
             EntityStoreError::Unusable(format!("its tables cannot be created: {reason}"))
         }
         other => other,

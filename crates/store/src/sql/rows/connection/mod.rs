@@ -11,19 +11,17 @@ mod pgpass;
 mod pool;
 mod postgres;
 mod server;
-mod session;
 mod sql_connection;
 mod sqlite;
 mod tls;
 
 pub(super) use self::address::Address;
 pub(super) use self::connected::Connected;
-pub(super) use self::session::EntityTransaction;
+pub(super) use self::sql_connection::EntityTransaction;
 
 use self::server::PostgresOptions;
 use self::sql_connection::SqlConnection;
 use super::EntityStoreError;
-use super::dialect::SqlDialect;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -35,13 +33,6 @@ enum ConnectOptions {
 }
 
 impl ConnectOptions {
-    fn dialect(&self) -> SqlDialect {
-        match self {
-            ConnectOptions::Sqlite(_) => SqlDialect::Sqlite,
-            ConnectOptions::Postgres(_) => SqlDialect::Postgres,
-        }
-    }
-
     /// Opens a connection within a time limit.
     fn open(&self, limit: Duration) -> Result<Box<dyn SqlConnection>, EntityStoreError> {
         Ok(match self {

@@ -4,7 +4,6 @@
 //! age or older is reused.
 
 use super::super::EntityStoreError;
-use super::super::dialect::SqlDialect;
 use super::blocking::block;
 use super::{ConnectOptions, SqlConnection};
 use parking_lot::{Condvar, Mutex};
@@ -60,11 +59,6 @@ impl Pool {
     /// idle for [`MAX_IDLE`] is closed instead of reused.
     pub fn new(options: ConnectOptions) -> Pool {
         Pool { options, slots: Mutex::default(), released: Condvar::new() }
-    }
-
-    /// The database system of the connections.
-    pub fn dialect(&self) -> SqlDialect {
-        self.options.dialect()
     }
 
     /// Runs `work` on a connection, which must be outside of a transaction after success and after a conflict. One that was
@@ -174,7 +168,7 @@ pub(super) fn connect_with_retry(options: &ConnectOptions) -> Result<PooledConne
             // SQLite does not wait for a lock while another process switches a new file to its
             // write-ahead log.
             Err(EntityStoreError::Unreachable(_))
-                if remaining > PAUSE && options.dialect() == SqlDialect::Sqlite => {}
+                if remaining > PAUSE && matches!(options, ConnectOptions::Sqlite(_)) => {}
             Err(EntityStoreError::ConnectionLost(reason)) => {
                 return Err(EntityStoreError::Unreachable(reason));
             }
