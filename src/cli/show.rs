@@ -76,32 +76,19 @@ fn body(edit: &EditResponse, excerpts: &[Excerpt], verbosity: Verbosity) -> Stri
 
 /// Renders a unified diff in colours.
 pub(super) fn diff(diff: &str) -> String {
-    let mut part = DiffPart::Header;
+    let mut is_header = true;
     diff.lines().fold(String::new(), |text, line| {
-        if line.starts_with("@@") {
-            part = DiffPart::Hunks;
-        }
-        text + &paint(style_of(line, part), visible(line)) + "\n"
+        is_header &= !line.starts_with("@@");
+        let style = match line.chars().next() {
+            Some('@') => HUNK,
+            Some(_) if is_header => LABEL,
+            Some('+') => ADDED,
+            Some('-') => REMOVED,
+            Some('\\') => FAINT,
+            Some(_) | None => Style::new(),
+        };
+        text + &paint(style, visible(line)) + "\n"
     })
-}
-
-/// The part of a unified diff that a line is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum DiffPart {
-    /// The lines with the names of the file.
-    Header,
-    Hunks,
-}
-
-fn style_of(line: &str, part: DiffPart) -> Style {
-    match (part, line.chars().next()) {
-        (_, Some('@')) => HUNK,
-        (DiffPart::Header, Some(_)) => LABEL,
-        (DiffPart::Hunks, Some('+')) => ADDED,
-        (DiffPart::Hunks, Some('-')) => REMOVED,
-        (DiffPart::Hunks, Some('\\')) => FAINT,
-        (DiffPart::Hunks, Some(_)) | (_, None) => Style::new(),
-    }
 }
 
 /// Renders a finding with its source line and a caret, or without the line if no excerpt contains it.
@@ -123,20 +110,19 @@ pub(super) fn finding(path: &str, finding: &ReportedFinding, excerpts: &[Excerpt
     };
     let located =
         excerpts.iter().find_map(|excerpt| Some((excerpt, excerpt.offset(finding.line, finding.column)?)));
-    let Some((excerpt, start)) = located else {
+    let report = if let Some((excerpt, start)) = located {
+        let under = excerpt.text.get(start..).and_then(|rest| rest.chars().next());
+        let end = start + under.filter(|under| *under != '\n').map_or(0, char::len_utf8);
+        let snippet = Snippet::source(excerpt.text.as_str())
+            .line_start(excerpt.first_line)
+            .path(path.as_ref())
+            .annotation(AnnotationKind::Primary.span(start..end).label(finding.gate.as_str()));
+        title.element(snippet)
+    } else {
         let place = format!("{path}:{}:{} {}", finding.line, finding.column, finding.gate);
-        return Renderer::styled()
-            .term_width(paint::width())
-            .render(&[title.element(Level::NOTE.message(place))])
-            + "\n";
+        title.element(Level::NOTE.message(place))
     };
-    let under = excerpt.text.get(start..).and_then(|rest| rest.chars().next()).filter(|under| *under != '\n');
-    let end = start + under.map_or(0, char::len_utf8);
-    let snippet = Snippet::source(excerpt.text.as_str())
-        .line_start(excerpt.first_line)
-        .path(path.as_ref())
-        .annotation(AnnotationKind::Primary.span(start..end).label(finding.gate.as_str()));
-    Renderer::styled().term_width(paint::width()).render(&[title.element(snippet)]) + "\n"
+    Renderer::styled().term_width(paint::width()).render(&[report]) + "\n"
 }
 
 fn gate(run: &ReportedGate) -> String {

@@ -51,26 +51,19 @@ pub(super) struct EditArgs {
 
 /// Applies the request and prints the result.
 pub(super) fn run(args: EditArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
-    let patch = match args.source.patch() {
-        Ok(patch) => patch,
-        Err(error) => {
-            let options = ResponseOptions::default();
-            return CommandOutcome::rejected(error).print(options, args.format, verbosity);
-        }
-    };
-    if let Some((patch, mode)) = patch {
-        let (outcome, options) = confirm::with_confirmation(|agreed| {
-            patch::apply(&args.workspace, args.trust.trust_override(), &patch, mode, agreed)
-        });
-        return outcome.print(options, args.format, verbosity);
-    }
-    let (outcome, options) = match args.source.into_object() {
-        Ok(arguments) => confirm::with_confirmation(|agreed| {
-            apply(&args.workspace, args.trust.trust_override(), arguments.clone(), agreed)
+    let EditArgs { workspace, trust, format, source } = args;
+    let trust_override = trust.trust_override();
+    let applied = source.patch().and_then(|patch| match patch {
+        Some((patch, mode)) => Ok(confirm::with_confirmation(|agreed| {
+            patch::apply(&workspace, trust_override, &patch, mode, agreed)
+        })),
+        None => source.into_object().map(|arguments| {
+            confirm::with_confirmation(|agreed| apply(&workspace, trust_override, arguments.clone(), agreed))
         }),
-        Err(error) => (CommandOutcome::rejected(error), ResponseOptions::default()),
-    };
-    outcome.print(options, args.format, verbosity)
+    });
+    let (outcome, options) =
+        applied.unwrap_or_else(|error| (CommandOutcome::rejected(error), ResponseOptions::default()));
+    outcome.print(options, format, verbosity)
 }
 
 /// Returns the tool whose JSON format the request has.

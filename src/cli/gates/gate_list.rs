@@ -82,38 +82,15 @@ impl GateList {
         let gates: Vec<Arc<Gate>> = Catalogue::embedded().gates().iter().chain(defined).cloned().collect();
         let roots: Vec<PathBuf> =
             root_policy.iter().map(|root_policy| root_policy.commands.root.clone()).collect();
-        let rules: Vec<Rule> = gates.iter().map(|gate| Rule::plain(Arc::clone(gate))).collect();
-        let programs = ResolvedPrograms::find(
-            &rules,
-            &SearchPath { folders: &roots, roots: &roots, path: &search_path() },
-        );
-        Ok(GateList {
-            gates,
-            root_policy,
-            workspace,
-            programs,
-            cache,
-            inside_programs: InsidePrograms::IfTrusted,
-        })
+        let (programs, inside_programs) = (find_programs(&gates, &roots), InsidePrograms::IfTrusted);
+        Ok(GateList { gates, root_policy, workspace, programs, cache, inside_programs })
     }
 
     /// Returns the gates of the catalogue for a workspace that has no policy yet.
     pub(in crate::cli) fn before_policy(workspace: &Workspace, inside_programs: InsidePrograms) -> GateList {
         let gates = Catalogue::embedded().gates().to_vec();
-        let roots = [workspace.top()];
-        let rules: Vec<Rule> = gates.iter().map(|gate| Rule::plain(Arc::clone(gate))).collect();
-        let programs = ResolvedPrograms::find(
-            &rules,
-            &SearchPath { folders: &roots, roots: &roots, path: &search_path() },
-        );
-        GateList {
-            gates,
-            root_policy: None,
-            workspace: None,
-            programs,
-            cache: workspace.sample_cache(),
-            inside_programs,
-        }
+        let (programs, cache) = (find_programs(&gates, &[workspace.top()]), workspace.sample_cache());
+        GateList { gates, root_policy: None, workspace: None, programs, cache, inside_programs }
     }
 
     /// Returns the gate with this name.
@@ -208,6 +185,12 @@ impl GateList {
         let wanted = program_key(gate);
         programs.iter().any(|(name, _)| name == wanted).then_some(programs)
     }
+}
+
+/// Looks for the programs of the gates, in these roots first.
+fn find_programs(gates: &[Arc<Gate>], roots: &[PathBuf]) -> ResolvedPrograms {
+    let rules: Vec<Rule> = gates.iter().map(|gate| Rule::plain(Arc::clone(gate))).collect();
+    ResolvedPrograms::find(&rules, &SearchPath { folders: roots, roots, path: &search_path() })
 }
 
 /// Returns the key of the gate's program: that of its command, or else of its server.

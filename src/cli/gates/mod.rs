@@ -19,6 +19,7 @@ use clap::ArgAction;
 use tokio::runtime::Builder;
 
 use self::gate_list::GateList;
+use self::samples::RequiredGates;
 use super::async_work::runtime;
 use super::output_format::OutputFormat;
 use super::paint;
@@ -119,10 +120,7 @@ fn run_command(command: GatesCommand, verbosity: Verbosity) -> Result<ExitCode, 
         }
         GatesCommand::Test { names, require_all, selection: of, trust } => {
             let gate_list = GateList::open(of.root, trust.trust_override())?;
-            let required = match require_all {
-                true => samples::RequiredGates::All,
-                false => samples::RequiredGates::Testable,
-            };
+            let required = if require_all { RequiredGates::All } else { RequiredGates::Testable };
             run_cancellable(|watch| samples::run(&gate_list, &names, required, of.format, verbosity, watch))
         }
     }

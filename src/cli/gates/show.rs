@@ -194,12 +194,7 @@ pub(super) fn json(gate_list: &GateList, gate: &Arc<Gate>) -> Value {
 }
 
 fn command_json(gate: &Arc<Gate>, command: &CommandSpec) -> Map<String, Value> {
-    let env = command
-        .environment
-        .variables
-        .iter()
-        .map(|(name, value)| (name.clone(), Value::from(word(value))))
-        .collect();
+    let env = command.environment.variables.iter().map(|(name, value)| (name.clone(), word(value)));
     let parts: [(&str, Value); 11] = [
         ("command", words(command, &placeholder_rule(gate)).into()),
         ("bin", command.program.bin.iter().map(word).collect()),
@@ -209,7 +204,7 @@ fn command_json(gate: &Arc<Gate>, command: &CommandSpec) -> Map<String, Value> {
         ("columns", command.output.columns.name().into()),
         ("scope", command.scope.name().into()),
         ("config", configuration(command).into()),
-        ("env", Value::Object(env)),
+        ("env", env.collect()),
         ("install", command.program.install.clone().into()),
         ("install_hints", install::hints(&command.program.install).into()),
     ];

@@ -49,24 +49,21 @@ pub(in crate::cli) fn trials(
 
 fn trial(gate_list: &GateList, gate: &Arc<Gate>, watch: &Watch) -> Result<(), TrialError> {
     let (version, state) = examine(gate_list, gate, watch);
-    let failure = |why: String, next: String| Err(TrialError { why, next_step: next });
-    let why = state.why().unwrap_or_default().to_owned();
-    match state {
-        GateState::Works | GateState::Unproven => {}
-        GateState::Broken(_) => return failure(why, next_step(gate, version.as_deref())),
-        GateState::Unavailable(_) => {
-            // The program exists, so something else is missing: a sandbox, a language server, or a dependency.
-            return failure(why, format!("`lockgate gates show {}` says what it needs", gate.name));
+    let details = next_step(gate, version.as_deref());
+    let (why, next_step) = match state {
+        GateState::Works | GateState::Unproven => match passes_good_sample(gate_list, gate, watch) {
+            Ok(()) => return Ok(()),
+            Err(why) => (why, details),
+        },
+        GateState::Broken(why) => (why, details),
+        // The program exists, so something else is missing: a sandbox, a language server, or a dependency.
+        GateState::Unavailable(why) => {
+            (why, format!("`lockgate gates show {}` says what it needs", gate.name))
         }
-        GateState::Untrusted(_) => return failure(why, "`lockgate init --trust` tries it".to_owned()),
-        GateState::Unconfigured(_) => {
-            return failure(why, format!("add a configuration of {} to the project", gate.name));
-        }
-    }
-    match passes_good_sample(gate_list, gate, watch) {
-        Ok(()) => Ok(()),
-        Err(why) => failure(why, next_step(gate, version.as_deref())),
-    }
+        GateState::Untrusted(why) => (why, "`lockgate init --trust` tries it".to_owned()),
+        GateState::Unconfigured(why) => (why, format!("add a configuration of {} to the project", gate.name)),
+    };
+    Err(TrialError { why, next_step })
 }
 
 /// Runs the gate on its first sample without findings.

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::cli::output_format::OutputFormat;
 use crate::cli::paint::{self, DONE, FAINT, LABEL, WARNING, labelled, paint, visible};
@@ -13,12 +13,13 @@ use lockgate_text::diff::unified;
 use lockgate_text::{Buffer, Hints};
 
 /// The status of the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum FileStatus {
     Written,
     /// It was deleted, because it had nothing else; JSON says `written`.
     Removed,
     /// It already had the content.
+    #[default]
     Unchanged,
     /// It was shown but not written.
     Proposed,
@@ -39,17 +40,12 @@ impl FileStatus {
 
     /// Returns the word of the text form.
     fn label(self) -> &'static str {
-        match self {
-            FileStatus::Removed => "removed",
-            FileStatus::Written | FileStatus::Unchanged | FileStatus::Proposed | FileStatus::Refused => {
-                self.name()
-            }
-        }
+        if self == FileStatus::Removed { "removed" } else { self.name() }
     }
 }
 
 /// The result of the command.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct InitOutcome {
     pub(super) status: FileStatus,
     pub(super) path: String,
@@ -72,18 +68,7 @@ impl InitOutcome {
     /// Creates an outcome without details.
     pub(super) fn new(status: FileStatus, path: impl Into<String>) -> InitOutcome {
         let path = path.into();
-        InitOutcome {
-            status,
-            message: path.clone(),
-            path,
-            diff: None,
-            text: None,
-            found: Vec::new(),
-            extra_fields: Vec::new(),
-            notes: Vec::new(),
-            next: Vec::new(),
-            rejection: None,
-        }
+        InitOutcome { status, message: path.clone(), path, ..InitOutcome::default() }
     }
 
     /// Marks the file as unchanged, with the reason.
@@ -146,48 +131,34 @@ impl InitOutcome {
 
     /// True if the file was changed, or needs no change.
     fn is_done(&self) -> bool {
-        match self.status {
-            FileStatus::Written | FileStatus::Removed | FileStatus::Unchanged => self.rejection.is_none(),
-            FileStatus::Proposed | FileStatus::Refused => false,
-        }
+        !matches!(self.status, FileStatus::Proposed | FileStatus::Refused)
     }
 
     fn json(&self) -> Value {
-        let mut json_value =
-            json!({ "status": self.status.name(), "path": self.path, "message": self.message });
-        let fields = json_value.as_object_mut().map(std::mem::take).unwrap_or_default();
-        let next: Vec<Value> =
-            self.next.iter().map(|(what, why)| json!({ "what": what, "why": why })).collect();
-        let error_fields = self.rejection.iter().flat_map(code_and_hint);
-        let some =
-            |name: &str, text: &Option<String>| text.as_ref().map(|text| (name.to_owned(), json!(text)));
-        let extra = self.extra_fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
-        let texts = [some("diff", &self.diff), some("text", &self.text)].into_iter().flatten();
-        let lists = [("notes".to_owned(), json!(self.notes)), ("next".to_owned(), json!(next))];
-        Value::Object(
-            fields
-                .into_iter()
-                .chain(error_fields)
-                .chain(extra)
-                .chain(texts)
-                .chain(lists)
-                .collect::<Map<_, _>>(),
-        )
+        let next = self.next.iter().map(|(what, why)| json!({ "what": what, "why": why }));
+        let mut fields = vec![
+            ("status", json!(self.status.name())),
+            ("path", json!(self.path)),
+            ("message", json!(self.message)),
+        ];
+        fields.extend(self.rejection.iter().flat_map(code_and_hint));
+        fields.extend(self.extra_fields.iter().cloned());
+        fields.extend(self.diff.iter().map(|diff| ("diff", json!(diff))));
+        fields.extend(self.text.iter().map(|text| ("text", json!(text))));
+        fields.extend([("notes", json!(self.notes)), ("next", next.collect())]);
+        fields.into_iter().collect()
     }
 }
 
-fn code_and_hint(error: &Error) -> [(String, Value); 2] {
-    [("code".to_owned(), json!(error.code.name())), ("hint".to_owned(), json!(error.next_step()))]
+fn code_and_hint(error: &Error) -> [(&'static str, Value); 2] {
+    [("code", json!(error.code.name())), ("hint", json!(error.next_step()))]
 }
 
 /// Renders a rejection that happened before there was an outcome.
 pub(super) fn error_json(error: &Error) -> Value {
     let [code, hint] = code_and_hint(error);
-    let more = [
-        ("status".to_owned(), json!(FileStatus::Refused.name())),
-        ("message".to_owned(), json!(error.message)),
-    ];
-    Value::Object(more.into_iter().chain([code, hint]).collect())
+    let status = ("status", json!(FileStatus::Refused.name()));
+    [status, ("message", json!(error.message)), code, hint].into_iter().collect()
 }
 
 /// Renders a policy with dimmed comments.

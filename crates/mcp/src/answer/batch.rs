@@ -68,13 +68,13 @@ fn render_reports(reports: &[Report], options: &ResponseOptions, reverted: Optio
     shorten_head(&mut head, options);
     if let Some(count) = refused_count(&parts) {
         let files = fit_entries(&parts, options, spare(&head, &count, options));
-        if parts.iter().enumerate().all(|(at, part)| is_explained(part, at, &files)) {
-            return with_files(head, &count, files, parts.len(), &options.offers);
+        if parts.iter().zip(&files).all(|(part, file)| is_explained(part, file.as_ref())) {
+            return with_files(head, &count, files, &options.offers);
         }
     }
     let message = head.message.clone();
     let files = fit_entries(&parts, options, spare(&head, &message, options));
-    with_files(head, &message, files, parts.len(), &options.offers)
+    with_files(head, &message, files, &options.offers)
 }
 
 /// Clips the message, and omits common notes, so that there is space for files.
@@ -101,7 +101,7 @@ fn shorten_head(head: &mut BatchResponse, options: &ResponseOptions) {
 
 /// Returns the bytes of the answer without files.
 fn common_size(head: &BatchResponse, first_line: &str, options: &ResponseOptions) -> usize {
-    let common = with_files(head.clone(), first_line, Vec::new(), 0, &options.offers);
+    let common = with_files(head.clone(), first_line, Vec::new(), &options.offers);
     size_limit::size(&common.edit_response, &common.text, options.forms) + NOTE_RESERVE
 }
 
@@ -122,12 +122,11 @@ fn refused_count(parts: &[FullResponse<'_>]) -> Option<String> {
     Some(Message::rejection(count).text())
 }
 
-/// True if the part is no rejection, or if the files have it with all its findings that block.
-fn is_explained(part: &FullResponse<'_>, at: usize, files: &[(usize, SizedEdit)]) -> bool {
+/// True if the part is no rejection, or if its file is shown with all findings that block.
+fn is_explained(part: &FullResponse<'_>, file: Option<&SizedEdit>) -> bool {
     let blocking = |response: &EditResponse| response.findings.iter().filter(|found| found.blocking).count();
-    let all = blocking(&part.response);
     part.response.is_success()
-        || files.iter().any(|(shown, file)| *shown == at && blocking(&file.response) == all)
+        || file.is_some_and(|file| blocking(&file.response) == blocking(&part.response))
 }
 
 /// Takes the notes that several parts have, so that each is shown once.
@@ -175,13 +174,13 @@ struct WaitingEntry<'a> {
     shortest: SizedEdit,
 }
 
-/// Renders the parts within `spare` bytes, each with its index. The refused edits share the space first, apart from that
-/// for the shortest forms of the others.
-fn fit_entries<'a>(
-    parts: &'a [FullResponse<'a>],
+/// Renders the parts within `spare` bytes; `None` for one that does not fit. The refused edits share the space first, apart
+/// from that for the shortest forms of the others.
+fn fit_entries(
+    parts: &[FullResponse<'_>],
     options: &ResponseOptions,
     spare: usize,
-) -> Vec<(usize, SizedEdit)> {
+) -> Vec<Option<SizedEdit>> {
     let waiting = parts.iter().enumerate().map(|(at, part)| WaitingEntry {
         at,
         part,
@@ -190,35 +189,34 @@ fn fit_entries<'a>(
     });
     let (others, refused): (Vec<_>, Vec<_>) = waiting.partition(|entry| entry.part.response.is_success());
     let reserved = shortest_size(&others).min(spare / 2).min(spare.saturating_sub(shortest_size(&refused)));
-    let (mut shown, rest) = share_out(refused, options, spare - reserved);
-    let (others, _) = share_out(others, options, rest + reserved);
-    shown.extend(others);
-    shown.sort_by_key(|(at, _)| *at);
+    let mut shown: Vec<Option<SizedEdit>> = parts.iter().map(|_| None).collect();
+    let rest = share_out(refused, options, spare - reserved, &mut shown);
+    share_out(others, options, rest + reserved, &mut shown);
     shown
 }
 
-/// Renders each entry in its shortest form or in more of `spare` bytes, the smallest first. Returns those that fit, and
-/// the bytes that are left.
+/// Renders each entry in its shortest form or in more of `spare` bytes, the smallest first. Puts those that fit into
+/// `shown`, and returns the bytes that are left.
 fn share_out(
     mut waiting: Vec<WaitingEntry<'_>>,
     options: &ResponseOptions,
     mut spare: usize,
-) -> (Vec<(usize, SizedEdit)>, usize) {
+    shown: &mut [Option<SizedEdit>],
+) -> usize {
     waiting.sort_by_key(|entry| (entry.full.size, entry.at));
     let mut needed = shortest_size(&waiting);
-    let mut shown = Vec::new();
     for (left, WaitingEntry { at, part, full, shortest }) in (1..=waiting.len()).rev().zip(waiting) {
         let share = entry_size(&shortest) + spare.saturating_sub(needed) / left;
         needed -= entry_size(&shortest);
         let fitted = if entry_size(&full) <= share { full } else { fit_entry(part, options, share) };
         let is_usable = entry_size(&fitted) <= share && names_file(&fitted, &part.response);
         let fitted = if is_usable { fitted } else { shortest };
-        if let Some(rest) = spare.checked_sub(entry_size(&fitted)) {
+        if let (Some(rest), Some(entry)) = (spare.checked_sub(entry_size(&fitted)), shown.get_mut(at)) {
             spare = rest;
-            shown.push((at, fitted));
+            *entry = Some(fitted);
         }
     }
-    (shown, spare)
+    spare
 }
 
 /// Returns the bytes that the entries need at least.
@@ -280,16 +278,15 @@ fn head(reports: &[Report], parts: &[FullResponse<'_>], reverted: Option<&Revert
     }
 }
 
-/// Builds the answer from the files that are shown, with the first line of the text; `all` is the number of files.
+/// Builds the answer from the files, `None` for one that is not shown, with the first line of the text.
 fn with_files(
     mut head: BatchResponse,
     first_line: &str,
-    files: Vec<(usize, SizedEdit)>,
-    all: usize,
+    files: Vec<Option<SizedEdit>>,
     offers: &CallOffers,
 ) -> Answer {
     let larger = if offers.has_max_bytes { "; a larger max_bytes shows more" } else { "" };
-    head.notes.extend(match all.saturating_sub(files.len()) {
+    head.notes.extend(match files.iter().filter(|file| file.is_none()).count() {
         0 => None,
         1 => Some(format!("1 file is not shown{larger}")),
         more => Some(format!("{more} files are not shown{larger}")),
@@ -298,7 +295,7 @@ fn with_files(
     lines
         .extend(head.code.iter().map(|code| format!("{code}; {}", head.hint.as_deref().unwrap_or_default())));
     lines.extend(head.edit_id.iter().map(|id| format!("edit {id}")));
-    for (_, SizedEdit { response, text, .. }) in files {
+    for SizedEdit { response, text, .. } in files.into_iter().flatten() {
         head.files.push(response);
         lines.push(text);
     }

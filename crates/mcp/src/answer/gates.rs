@@ -81,7 +81,14 @@ pub(super) fn notes(verdict: &Verdict, policy_folder: &str) -> Vec<String> {
         format!("not checked by {names}: {word} not available here")
     });
     let notes = [softened, withheld].into_iter().chain(with_reason).chain([absent]).flatten();
-    fixed.map(changed).chain(notes).chain(other_reasons(verdict)).collect()
+    let left_out = verdict.runs.iter().filter(|run| run.reason == RunReason::LeftOut).map(left_out_note);
+    fixed.map(changed).chain(notes).chain(other_reasons(verdict)).chain(left_out).collect()
+}
+
+/// Returns the note for a required gate that leaves the file out.
+fn left_out_note(run: &GateRun) -> String {
+    let reason = run.why.as_deref().unwrap_or("left out");
+    format!("not checked by {}, which the policy requires: {reason}", run.gate)
 }
 
 /// Returns a note for each other reason for which gates could not check the draft.
@@ -177,6 +184,16 @@ mod tests {
                 "not checked by mypy: its program is not available here",
                 "not checked by syntax and links: its syntax tree is too large",
                 "not checked by damage: it is nested too deeply",
+            ]
+        );
+        let left_out =
+            |gate, why| GateRun { reason: RunReason::LeftOut, ..run(gate, Outcome::Skipped, Some(why)) };
+        let runs = vec![left_out("eslint", "ignored the file: x"), left_out("mypy", "it is off")];
+        assert_eq!(
+            notes(&Verdict::new(runs, Vec::new()), ""),
+            [
+                "not checked by eslint, which the policy requires: ignored the file: x",
+                "not checked by mypy, which the policy requires: it is off",
             ]
         );
         let softened = |gate| GateRun { softened: true, ..run(gate, Outcome::Found, None) };

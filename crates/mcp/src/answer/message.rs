@@ -14,36 +14,17 @@ use lockgate_text::Diff;
 /// Prefix of the message of every rejected edit that left the file unchanged.
 const NOTHING_WRITTEN: &str = "nothing was written: ";
 
+/// Prefix of the message of every rejected read.
+const NOT_READ: &str = "not read: ";
+
 /// Value of `bytes_outside_edit` when the bytes outside the edit are unchanged.
 pub(super) const UNCHANGED: &str = "unchanged";
-
-/// The beginning of a message: what a rejection means for the target.
-#[derive(Debug, Clone, Default)]
-enum Preface {
-    /// The message is not about a rejection.
-    #[default]
-    None,
-    NothingWritten,
-    NotRead,
-    /// It is not known whether the target, which has this noun, was written.
-    Unknown(String),
-}
-
-impl Preface {
-    fn text(&self) -> Cow<'static, str> {
-        match self {
-            Preface::None => "".into(),
-            Preface::NothingWritten => NOTHING_WRITTEN.into(),
-            Preface::NotRead => "not read: ".into(),
-            Preface::Unknown(noun) => format!("it is not known whether the {noun} was written: ").into(),
-        }
-    }
-}
 
 /// A message in parts; one edit of several shows only the body.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Message {
-    preface: Preface,
+    /// What a rejection means for the target.
+    preface: Cow<'static, str>,
     pub(super) body: String,
     suffix: &'static str,
 }
@@ -56,7 +37,7 @@ impl Message {
 
     /// Creates the message of a rejection that left the file unchanged.
     pub(super) fn rejection(body: String) -> Message {
-        Message { preface: Preface::NothingWritten, ..Message::plain(body) }
+        Message { preface: NOTHING_WRITTEN.into(), ..Message::plain(body) }
     }
 
     /// Creates the message of an error in the terms of its tool, prefixed with the field at fault.
@@ -72,16 +53,14 @@ impl Message {
             }
             Some(_) | None => message,
         };
-        match error.disk {
-            Disk::Untouched => match options.purpose {
-                Purpose::Edit => Message::rejection(body),
-                Purpose::Read => Message { preface: Preface::NotRead, ..Message::plain(body) },
-            },
-            Disk::Unknown => {
-                let preface = Preface::Unknown(options.noun().to_owned());
-                Message { preface, ..Message::plain(body) }
+        let preface = match (error.disk, options.purpose) {
+            (Disk::Untouched, Purpose::Edit) => NOTHING_WRITTEN.into(),
+            (Disk::Untouched, Purpose::Read) => NOT_READ.into(),
+            (Disk::Unknown, _) => {
+                format!("it is not known whether the {} was written: ", options.noun()).into()
             }
-        }
+        };
+        Message { preface, ..Message::plain(body) }
     }
 
     /// Creates the message for an edit that reached a decision.
@@ -130,14 +109,14 @@ impl Message {
 
     /// Returns the message as a reader sees it.
     pub(super) fn text(&self) -> String {
-        format!("{}{}{}", self.preface.text(), self.body, self.suffix)
+        format!("{}{}{}", self.preface, self.body, self.suffix)
     }
 
     /// Returns the value of `error`: the message without the statement that nothing was written or read.
     pub(super) fn reason(&self) -> String {
-        match self.preface {
-            Preface::NothingWritten | Preface::NotRead => self.body.clone(),
-            Preface::None | Preface::Unknown(_) => self.text(),
+        match &*self.preface {
+            NOTHING_WRITTEN | NOT_READ => self.body.clone(),
+            _ => self.text(),
         }
     }
 }

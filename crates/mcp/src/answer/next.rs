@@ -67,20 +67,20 @@ impl NextStep {
     /// Converts the next step of a rejection into a call of the offered tools. `entry` is the index of the edit in a
     /// call with several.
     pub(super) fn new(next: &NextCall, entry: Option<usize>, options: &ResponseOptions) -> Option<NextStep> {
+        let set_texts = |arguments: &mut JsonObject, entry, search: &str, replace: &str| {
+            let fields = edit_fields(arguments, entry)?;
+            fields.insert(options.profile.names.search.to_owned(), search.into());
+            fields.insert(options.profile.names.replace.to_owned(), replace.into());
+            Some(())
+        };
         match next {
-            NextCall::Edit { search, replace } => repeated(options, |_, arguments| {
-                let fields = edit_fields(arguments, entry)?;
-                fields.insert(options.profile.names.search.to_owned(), search.as_str().into());
-                fields.insert(options.profile.names.replace.to_owned(), replace.as_str().into());
-                Some(())
-            }),
+            NextCall::Edit { search, replace } => {
+                repeated(options, |_, arguments| set_texts(arguments, entry, search, replace))
+            }
             NextCall::Edits(corrected) => repeated(options, |_, arguments| {
-                for CorrectedEdit { entry, search, replace } in corrected {
-                    let fields = edit_fields(arguments, Some(*entry))?;
-                    fields.insert(options.profile.names.search.to_owned(), search.as_str().into());
-                    fields.insert(options.profile.names.replace.to_owned(), replace.as_str().into());
-                }
-                Some(())
+                corrected.iter().try_for_each(|CorrectedEdit { entry, search, replace }| {
+                    set_texts(arguments, Some(*entry), search, replace)
+                })
             }),
             NextCall::Move { list, index, by } => repeated(options, |_, arguments| {
                 let moved =

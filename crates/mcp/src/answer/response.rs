@@ -110,7 +110,7 @@ impl<'a> FullResponse<'a> {
             candidates: info.candidates,
             runner_up: info.runner_up.map(|score| score.ratio()),
         });
-        let response = EditResponse {
+        let mut response = EditResponse {
             success: Some(report.status.is_success()),
             status: Some(report.status.name().into()),
             code: code.filter(|_| refused),
@@ -141,6 +141,8 @@ impl<'a> FullResponse<'a> {
                 .filter(|_| !is_derivable)
                 .map(|shift| MovedLines { from: shift.from, by: shift.by })
                 .collect(),
+            errors,
+            validation_warnings: warnings,
             findings: verdict.findings.iter().take(shown).map(reported_finding).collect(),
             gates: verdict.runs.iter().map(reported_gate).collect(),
             notes: report
@@ -157,14 +159,13 @@ impl<'a> FullResponse<'a> {
             },
             ..EditResponse::default()
         };
-        let are_gates_known = is_text && options.shown_parts.has_passed(&text::passed_names(&response));
+        response.for_text.are_gates_known =
+            is_text && options.shown_parts.has_passed(&text::passed_names(&response));
         let omitted = OmittedLines {
             errors: blocking.len().saturating_sub(MAX_FINDINGS.0),
             warnings: warned.len().saturating_sub(MAX_FINDINGS.0),
             findings: verdict.findings.len() - response.findings.len(),
         };
-        let for_text = TextFields { are_gates_known, ..response.for_text };
-        let response = EditResponse { errors, validation_warnings: warnings, for_text, ..response };
         let listed = blocking.iter().take(MAX_FINDINGS.0).filter(|it| it.elsewhere.is_none());
         let near = refused.then(|| listed.map(|it| it.line).collect());
         let side = if refused && is_text { ShownSide::New } else { ShownSide::Both };
@@ -308,18 +309,14 @@ fn changed_regions(report: &Report, regions: &[Region], found: Option<&MatchDeta
     let lines = report.matches.lines.iter().map(|place| place.line).chain(starts);
     let matched: BTreeSet<usize> = lines.map(first_at).collect();
     let is_of_edit = |at: &usize| report.fixed_outside.is_empty() || matched.contains(at);
-    let region = |(at, region)| changed_region(region, found.filter(|_| is_of_edit(&at)));
-    regions.iter().enumerate().map(region).collect()
-}
-
-fn changed_region(region: &Region, found: Option<&MatchDetails>) -> ChangedRegion {
-    ChangedRegion {
+    let region = |(at, region): (usize, &Region)| ChangedRegion {
         start_line: region.start_line,
         end_line: region.end_line,
         new_start_line: region.new_start_line,
         new_end_line: region.new_end_line,
-        found: found.cloned(),
-    }
+        found: found.filter(|_| is_of_edit(&at)).cloned(),
+    };
+    regions.iter().enumerate().map(region).collect()
 }
 
 /// A finding as an answer reports it.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::request::{EditCall, ToolRequest, UnwrittenEdit, WireMode, edit_request, response_limit};
-use crate::answer::{FieldNames, ResponseFormat, ToolProfile};
+use crate::answer::{FieldNames, ResponseFormat, ResponseOptions, ToolProfile};
 use lockgate_edit::request::{EditType, InstructionFields, ParsedInstruction, Target};
 use lockgate_engine::Report;
 use lockgate_error::{Code, Error, ErrorFamily};
@@ -68,34 +68,25 @@ impl From<WireType> for EditType {
     }
 }
 
-impl TryFrom<AiEditCode> for ToolRequest {
-    type Error = Error;
-
-    fn try_from(input: AiEditCode) -> Result<ToolRequest, Error> {
-        let limit = response_limit(input.max_bytes)?;
-        let fields = InstructionFields {
-            instruction: input.edit_instruction,
-            start_line: input.start_line,
-            end_line: input.end_line,
-            code: input.code_block,
-            edit_type: input.edit_type.map(EditType::from),
-        };
-        let (edit, instruction) = match fields.parse()? {
-            ParsedInstruction::Complete(edit) => (edit, None),
-            ParsedInstruction::NeedsCode(instruction) => {
-                (instruction.insert_point.edit(CODE_PLACEHOLDER.to_owned()), Some(instruction))
-            }
-        };
-        let request = edit_request(Target::File(input.target_file), edit, input.mode, input.expected_version);
-        let mut call = EditCall::new(request, PROFILE);
-        call.options.limit = limit;
-        Ok(match (call, instruction) {
-            (call, None) => call.into(),
-            (EditCall { request, options }, Some(instruction)) => {
-                ToolRequest::Unwritten(Box::new(UnwrittenEdit { request, instruction, options }))
-            }
-        })
-    }
+fn into_request(input: AiEditCode) -> Result<ToolRequest, Error> {
+    let limit = response_limit(input.max_bytes)?;
+    let fields = InstructionFields {
+        instruction: input.edit_instruction,
+        start_line: input.start_line,
+        end_line: input.end_line,
+        code: input.code_block,
+        edit_type: input.edit_type.map(EditType::from),
+    };
+    let options = ResponseOptions { limit, profile: PROFILE, ..ResponseOptions::default() };
+    let target = Target::File(input.target_file);
+    let request = |edit| edit_request(target, edit, input.mode, input.expected_version);
+    Ok(match fields.parse()? {
+        ParsedInstruction::Complete(edit) => EditCall { request: request(edit), options }.into(),
+        ParsedInstruction::NeedsCode(instruction) => {
+            let request = request(instruction.insert_point.edit(CODE_PLACEHOLDER.to_owned()));
+            ToolRequest::Unwritten(Box::new(UnwrittenEdit { request, instruction, options }))
+        }
+    })
 }
 
 /// Placeholder for code that is still missing.
@@ -121,7 +112,7 @@ fn map_code(code: Code) -> Code {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::{ResponseOptions, render_error};
+    use crate::answer::render_error;
     use lockgate_edit::Edit;
     use lockgate_edit::request::{Expect, InsertPoint};
     use serde_json::{Value, json};

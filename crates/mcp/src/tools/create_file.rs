@@ -24,13 +24,9 @@ struct CreateFile {
     content: String,
 }
 
-impl TryFrom<CreateFile> for ToolRequest {
-    type Error = Error;
-
-    fn try_from(CreateFile { path, content }: CreateFile) -> Result<ToolRequest, Error> {
-        let request = edit_request(Target::File(path), Edit::Content(content), None, None);
-        Ok(EditCall::new(Request { expect: Expect::Absent, ..request }, ToolProfile::PLAIN).into())
-    }
+fn into_request(CreateFile { path, content }: CreateFile) -> Result<ToolRequest, Error> {
+    let request = edit_request(Target::File(path), Edit::Content(content), None, None);
+    Ok(EditCall::new(Request { expect: Expect::Absent, ..request }, ToolProfile::PLAIN).into())
 }
 
 #[cfg(test)]

@@ -28,16 +28,11 @@ struct DeleteContent {
     expected_version: Option<String>,
 }
 
-impl TryFrom<DeleteContent> for ToolRequest {
-    type Error = Error;
-
-    fn try_from(input: DeleteContent) -> Result<ToolRequest, Error> {
-        let target = input.entity.fields().into_target(input.path)?;
-        let mut call =
-            EditCall::new(edit_request(target, Edit::Remove, None, input.expected_version), PROFILE);
-        call.options.diff = DiffDisplay::Omitted;
-        Ok(call.into())
-    }
+fn into_request(input: DeleteContent) -> Result<ToolRequest, Error> {
+    let target = input.entity.fields().into_target(input.path)?;
+    let mut call = EditCall::new(edit_request(target, Edit::Remove, None, input.expected_version), PROFILE);
+    call.options.diff = DiffDisplay::Omitted;
+    Ok(call.into())
 }
 
 fn rejection_message(error: &Error, options: &ResponseOptions) -> Option<String> {

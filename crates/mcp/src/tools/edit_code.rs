@@ -95,21 +95,17 @@ fn current_names(mut arguments: JsonObject) -> JsonObject {
     arguments
 }
 
-impl TryFrom<EditCode> for ToolRequest {
-    type Error = Error;
-
-    fn try_from(input: EditCode) -> Result<ToolRequest, Error> {
-        let profile = match input.strategy.unwrap_or_default() {
-            Strategy::SingleMatch => PROFILE,
-            Strategy::ReplaceAll => ToolProfile { success_message: edit_file::success_message, ..PROFILE },
-            Strategy::OverwriteFile => ToolProfile { success_message: |_| None, ..PROFILE },
-        };
-        let gate_options = GateOptions { validate: input.validate_command.clone(), step: true };
-        let (target, mode) = (Target::File(input.file_path.clone()), input.mode);
-        let expected_version = input.expected_version.clone();
-        let request = edit_request(target, input.edit()?, mode, expected_version);
-        Ok(EditCall::new(Request { gate_options, ..request }, profile).into())
-    }
+fn into_request(input: EditCode) -> Result<ToolRequest, Error> {
+    let profile = match input.strategy.unwrap_or_default() {
+        Strategy::SingleMatch => PROFILE,
+        Strategy::ReplaceAll => ToolProfile { success_message: edit_file::success_message, ..PROFILE },
+        Strategy::OverwriteFile => ToolProfile { success_message: |_| None, ..PROFILE },
+    };
+    let gate_options = GateOptions { validate: input.validate_command.clone(), step: true };
+    let (target, mode) = (Target::File(input.file_path.clone()), input.mode);
+    let expected_version = input.expected_version.clone();
+    let request = edit_request(target, input.edit()?, mode, expected_version);
+    Ok(EditCall::new(Request { gate_options, ..request }, profile).into())
 }
 
 impl EditCode {

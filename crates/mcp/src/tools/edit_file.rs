@@ -59,45 +59,33 @@ struct ReplacementArgs {
     within: Option<String>,
 }
 
-impl TryFrom<EditFile> for ToolRequest {
-    type Error = Error;
-
-    fn try_from(input: EditFile) -> Result<ToolRequest, Error> {
-        let on_duplicate = OnDuplicate::from_expected_version(input.expected_version.as_deref());
-        let EditFile {
-            file_path,
-            old_string,
-            new_string,
-            replace_all,
-            within,
-            edits,
-            mode,
-            expected_version,
-        } = input;
-        let edit = match edits {
-            None => {
-                let (old_string, new_string) =
-                    (required(old_string, "old_string")?, required(new_string, "new_string")?);
-                ReplacementArgs { old_string, new_string, replace_all, within }.into_edit(on_duplicate)?
-            }
-            Some(edits) => {
-                let given = [
-                    ("old_string", old_string.is_some()),
-                    ("new_string", new_string.is_some()),
-                    ("replace_all", replace_all.is_some()),
-                    ("within", within.is_some()),
-                ];
-                reject_single(given)?;
-                check_edit_count(edits.len())?;
-                let part = |(entry, edit): (usize, ReplacementArgs)| {
-                    let edit = edit.into_edit(on_duplicate).map_err(|error| error.with_entry(entry))?;
-                    Ok(EditPart { entry, edit })
-                };
-                Edit::Several(edits.into_iter().enumerate().map(part).collect::<Result<_, Error>>()?)
-            }
-        };
-        Ok(EditCall::new(edit_request(Target::File(file_path), edit, mode, expected_version), PROFILE).into())
-    }
+fn into_request(input: EditFile) -> Result<ToolRequest, Error> {
+    let on_duplicate = OnDuplicate::from_expected_version(input.expected_version.as_deref());
+    let EditFile { old_string, new_string, replace_all, within, .. } = input;
+    let edit = match input.edits {
+        None => {
+            let (old_string, new_string) =
+                (required(old_string, "old_string")?, required(new_string, "new_string")?);
+            ReplacementArgs { old_string, new_string, replace_all, within }.into_edit(on_duplicate)?
+        }
+        Some(edits) => {
+            let given = [
+                ("old_string", old_string.is_some()),
+                ("new_string", new_string.is_some()),
+                ("replace_all", replace_all.is_some()),
+                ("within", within.is_some()),
+            ];
+            reject_single(given)?;
+            check_edit_count(edits.len())?;
+            let part = |(entry, edit): (usize, ReplacementArgs)| {
+                let edit = edit.into_edit(on_duplicate).map_err(|error| error.with_entry(entry))?;
+                Ok(EditPart { entry, edit })
+            };
+            Edit::Several(edits.into_iter().enumerate().map(part).collect::<Result<_, Error>>()?)
+        }
+    };
+    let request = edit_request(Target::File(input.file_path), edit, input.mode, input.expected_version);
+    Ok(EditCall::new(request, PROFILE).into())
 }
 
 impl ReplacementArgs {

@@ -60,28 +60,24 @@ impl JsonSchema for FileEditArgs {
     }
 }
 
-impl TryFrom<EditFiles> for ToolRequest {
-    type Error = Error;
-
-    /// Errors: those of the fields, with a path such as `edits[2].line_edits[0].end_line`.
-    fn try_from(input: EditFiles) -> Result<ToolRequest, Error> {
-        check_edit_count(input.edits.len())?;
-        let options = ResponseOptions {
-            limit: response_limit(input.max_bytes)?,
-            diff: if input.show_diff { DiffDisplay::Shown } else { DiffDisplay::Omitted },
-            ..ResponseOptions::default()
-        };
-        let mode = input.mode.map(Mode::from).unwrap_or_default();
-        let request = |(at, FileEditArgs(entry)): (usize, FileEditArgs)| {
-            let call = safe_edit_file::parse_edit(entry).map_err(|error| error.with_entry(at));
-            call.map(|call| Request { mode, ..call.request })
-        };
-        let requests: Vec<Request> =
-            input.edits.into_iter().enumerate().map(request).collect::<Result<_, _>>()?;
-        let paths = requests.iter().map(|request| request.target.display_path().to_owned()).collect();
-        let requests = join_entries(requests)?;
-        Ok(ToolRequest::Batch(Box::new(BatchCall { requests, paths, options })))
-    }
+/// Errors: those of the fields, with a path such as `edits[2].line_edits[0].end_line`.
+fn into_request(input: EditFiles) -> Result<ToolRequest, Error> {
+    check_edit_count(input.edits.len())?;
+    let options = ResponseOptions {
+        limit: response_limit(input.max_bytes)?,
+        diff: if input.show_diff { DiffDisplay::Shown } else { DiffDisplay::Omitted },
+        ..ResponseOptions::default()
+    };
+    let mode = input.mode.map(Mode::from).unwrap_or_default();
+    let request = |(at, FileEditArgs(entry)): (usize, FileEditArgs)| {
+        let call = safe_edit_file::parse_edit(entry).map_err(|error| error.with_entry(at));
+        call.map(|call| Request { mode, ..call.request })
+    };
+    let requests: Vec<Request> =
+        input.edits.into_iter().enumerate().map(request).collect::<Result<_, _>>()?;
+    let paths = requests.iter().map(|request| request.target.display_path().to_owned()).collect();
+    let requests = join_entries(requests)?;
+    Ok(ToolRequest::Batch(Box::new(BatchCall { requests, paths, options })))
 }
 
 /// Joins the entries that name the same path into one request each; the others stay as they are.

@@ -36,17 +36,12 @@ struct GetContent {
     entity: EntityArgs,
 }
 
-impl TryFrom<GetContent> for ToolRequest {
-    type Error = Error;
-
-    fn try_from(input: GetContent) -> Result<ToolRequest, Error> {
-        let start_line =
-            input.start_line.map_or(Ok(1), |line| parse_line(line, || "start_line".to_owned()))?;
-        let max_chars = parse_number(input.max_chars, DEFAULT_CHARS, &(1..=MAX_CHARS), "max_chars")?;
-        let target = input.entity.fields().into_target(input.path)?;
-        let request = LinesRequest { start_line, ..LinesRequest::from(target) };
-        Ok(ToolRequest::read(request, move |reading, options| render(reading, max_chars, options)))
-    }
+fn into_request(input: GetContent) -> Result<ToolRequest, Error> {
+    let start_line = input.start_line.map_or(Ok(1), |line| parse_line(line, || "start_line".to_owned()))?;
+    let max_chars = parse_number(input.max_chars, DEFAULT_CHARS, &(1..=MAX_CHARS), "max_chars")?;
+    let target = input.entity.fields().into_target(input.path)?;
+    let request = LinesRequest { start_line, ..LinesRequest::from(target) };
+    Ok(ToolRequest::read(request, move |reading, options| render(reading, max_chars, options)))
 }
 
 /// Renders at most so many characters of a text, from the first of its lines on.

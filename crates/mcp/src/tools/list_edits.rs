@@ -29,22 +29,18 @@ struct ListEdits {
     entity: EntityArgs,
 }
 
-impl TryFrom<ListEdits> for ToolRequest {
-    type Error = Error;
-
-    fn try_from(input: ListEdits) -> Result<ToolRequest, Error> {
-        let target = target(input.path, input.entity.fields())?;
-        let most = parse_number(input.max_results, 20, &(1..=100), "max_results")?;
-        let is_too_large = input.offset.is_some_and(|offset| offset > 0);
-        let hint = if target.is_none() { OLDER_HINT } else { NEWEST_HINT };
-        let offset = parse_number(input.offset, 0, &(0..=MAX_OFFSET), "offset");
-        let offset = offset.map_err(|error| if is_too_large { error.hint(hint) } else { error })?;
-        // One more entry than is shown tells if there are more.
-        let request = HistoryRequest { target, max_entries: offset + most + 1 };
-        Ok(ToolRequest::read(request, move |entries, options| {
-            answer::history(entries.get(offset..).unwrap_or_default(), most, options)
-        }))
-    }
+fn into_request(input: ListEdits) -> Result<ToolRequest, Error> {
+    let target = target(input.path, input.entity.fields())?;
+    let most = parse_number(input.max_results, 20, &(1..=100), "max_results")?;
+    let is_too_large = input.offset.is_some_and(|offset| offset > 0);
+    let hint = if target.is_none() { OLDER_HINT } else { NEWEST_HINT };
+    let offset = parse_number(input.offset, 0, &(0..=MAX_OFFSET), "offset");
+    let offset = offset.map_err(|error| if is_too_large { error.hint(hint) } else { error })?;
+    // One more entry than is shown tells if there are more.
+    let request = HistoryRequest { target, max_entries: offset + most + 1 };
+    Ok(ToolRequest::read(request, move |entries, options| {
+        answer::history(entries.get(offset..).unwrap_or_default(), most, options)
+    }))
 }
 
 /// The maximum number of skipped edits: with those that are shown, as many as one request may have.

@@ -3,8 +3,8 @@
 //! Invariant: a tool consists of a wire struct, whose doc comments are the agent's documentation, its conversion to a
 //! request, and its messages. A tool that reads also renders its answer. No tool makes a decision about the edit.
 
-/// Declares the tool of a wire struct that converts into a [`ToolRequest`]: its name, title, toolset, effects and profile.
-/// The optional function changes the arguments before they are parsed.
+/// Declares the tool of a wire struct, which the function `into_request` of its module converts into a [`ToolRequest`]: its
+/// name, title, toolset, effects and profile. The optional function changes the arguments before they are parsed.
 macro_rules! tool {
     (
         $input:ident => $name:literal, $title:literal,
@@ -30,7 +30,7 @@ macro_rules! tool {
         };
 
         fn parse(arguments: rmcp::model::JsonObject) -> Result<ToolRequest, Error> {
-            ToolRequest::try_from(parse_input(arguments)?)
+            into_request(parse_input(arguments)?)
         }
 
         fn parse_input(arguments: rmcp::model::JsonObject) -> Result<$input, Error> {
@@ -46,12 +46,8 @@ macro_rules! read_tool {
     ($input:ident => $request:ident => $render:path, $($definition:tt)*) => {
         tool! { $input => $($definition)* }
 
-        impl TryFrom<$input> for ToolRequest {
-            type Error = Error;
-
-            fn try_from(input: $input) -> Result<ToolRequest, Error> {
-                $request::try_from(input).map(|request| ToolRequest::read(request, $render))
-            }
+        fn into_request(input: $input) -> Result<ToolRequest, Error> {
+            $request::try_from(input).map(|request| ToolRequest::read(request, $render))
         }
     };
 }

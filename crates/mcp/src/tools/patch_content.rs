@@ -41,28 +41,24 @@ struct PatchContent {
     expected_version: Option<String>,
 }
 
-impl TryFrom<PatchContent> for ToolRequest {
-    type Error = Error;
-
-    fn try_from(input: PatchContent) -> Result<ToolRequest, Error> {
-        if input.old_string.is_empty() {
-            return Err(Error::new(Code::InvalidInput, "old_string is required").named_field("old_string"));
-        }
-        let lines = input.old_string.lines().count().max(input.new_string.lines().count());
-        let target = input.entity.fields().into_target(input.path)?;
-        let fields = BlockFields {
-            search: input.old_string,
-            replace: input.new_string,
-            occurrences: Occurrences::Block,
-            within: input.within,
-            on_duplicate: OnDuplicate::from_expected_version(input.expected_version.as_deref()),
-            ..BlockFields::default()
-        };
-        let edit = fields.into_edit().map_err(|error| PROFILE.rename_error_field(error))?;
-        let mut call = EditCall::new(edit_request(target, edit, None, input.expected_version), PROFILE);
-        call.options.quoted_line_count = Some(lines);
-        Ok(call.into())
+fn into_request(input: PatchContent) -> Result<ToolRequest, Error> {
+    if input.old_string.is_empty() {
+        return Err(Error::new(Code::InvalidInput, "old_string is required").named_field("old_string"));
     }
+    let lines = input.old_string.lines().count().max(input.new_string.lines().count());
+    let target = input.entity.fields().into_target(input.path)?;
+    let fields = BlockFields {
+        search: input.old_string,
+        replace: input.new_string,
+        occurrences: Occurrences::Block,
+        within: input.within,
+        on_duplicate: OnDuplicate::from_expected_version(input.expected_version.as_deref()),
+        ..BlockFields::default()
+    };
+    let edit = fields.into_edit().map_err(|error| PROFILE.rename_error_field(error))?;
+    let mut call = EditCall::new(edit_request(target, edit, None, input.expected_version), PROFILE);
+    call.options.quoted_line_count = Some(lines);
+    Ok(call.into())
 }
 
 fn rejection_message(error: &Error, options: &ResponseOptions) -> Option<String> {

@@ -53,14 +53,10 @@ impl TryFrom<ReadContentLines> for LinesRequest {
     }
 }
 
-impl TryFrom<ReadContentLines> for ToolRequest {
-    type Error = Error;
-
-    fn try_from(input: ReadContentLines) -> Result<ToolRequest, Error> {
-        let max_chars = if input.end_line.is_some() { MAX_CHARS } else { DEFAULT_CHARS };
-        let request = LinesRequest::try_from(input)?;
-        Ok(ToolRequest::read(request, move |reading, options| render(reading, max_chars, options)))
-    }
+fn into_request(input: ReadContentLines) -> Result<ToolRequest, Error> {
+    let max_chars = if input.end_line.is_some() { MAX_CHARS } else { DEFAULT_CHARS };
+    let request = LinesRequest::try_from(input)?;
+    Ok(ToolRequest::read(request, move |reading, options| render(reading, max_chars, options)))
 }
 
 /// Renders at most so many characters of lines, each after its number.
@@ -72,25 +68,16 @@ pub(super) fn render(reading: &ReadLines, max_chars: usize, options: &ResponseOp
 struct ShownLines {
     content: String,
     end_line: usize,
-    omitted: OmittedPart,
-}
-
-/// The part of the requested lines that is not shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OmittedPart {
-    Nothing,
-    /// Whole lines at the end.
-    Lines,
-    /// The end of the first line, and all lines after it.
-    EndOfLine,
+    /// True if the end of the first line is not shown.
+    is_cut: bool,
 }
 
 /// Renders at most `most` characters; `max_chars` is the maximum of the call.
 fn lines(reading: &ReadLines, most: usize, max_chars: usize) -> (LinesResponse, String) {
-    let ShownLines { content, end_line, omitted } = take_lines(reading, most);
+    let ShownLines { content, end_line, is_cut } = take_lines(reading, most);
     let total_lines = reading.text.lines().count();
-    let warning = (omitted == OmittedPart::EndOfLine).then(|| warning(end_line, total_lines, max_chars));
-    let truncated = omitted != OmittedPart::Nothing;
+    let warning = is_cut.then(|| warning(end_line, total_lines, max_chars));
+    let truncated = is_cut || end_line < reading.end_line;
     let response = LinesResponse {
         path: reading.path.clone(),
         start_line: reading.start_line,
@@ -139,18 +126,17 @@ fn take_lines(reading: &ReadLines, most: usize) -> ShownLines {
         let separator = if content.is_empty() { "" } else { "\n" };
         let row = format!("{separator}{line}: {}", lines.text(line));
         let characters = row.chars().count();
+        if used + characters > most && content.is_empty() {
+            return ShownLines { content: row.chars().take(most).collect(), end_line: line, is_cut: true };
+        }
         if used + characters > most {
-            if content.is_empty() {
-                let content = row.chars().take(most).collect();
-                return ShownLines { content, end_line: line, omitted: OmittedPart::EndOfLine };
-            }
-            return ShownLines { content, end_line, omitted: OmittedPart::Lines };
+            break;
         }
         content += &row;
         used += characters;
         end_line = line;
     }
-    ShownLines { content, end_line, omitted: OmittedPart::Nothing }
+    ShownLines { content, end_line, is_cut: false }
 }
 
 #[cfg(test)]

@@ -25,10 +25,6 @@ struct RedoEdit {
     entity: EntityArgs,
 }
 
-impl TryFrom<RedoEdit> for ToolRequest {
-    type Error = Error;
-
-    fn try_from(input: RedoEdit) -> Result<ToolRequest, Error> {
-        undo_request(Direction::Redo, input.edit_id, input.path, input.entity)
-    }
+fn into_request(input: RedoEdit) -> Result<ToolRequest, Error> {
+    undo_request(Direction::Redo, input.edit_id, input.path, input.entity)
 }

@@ -33,14 +33,10 @@ struct ReplaceContent {
     expected_version: Option<String>,
 }
 
-impl TryFrom<ReplaceContent> for ToolRequest {
-    type Error = Error;
-
-    fn try_from(input: ReplaceContent) -> Result<ToolRequest, Error> {
-        let target = input.entity.fields().into_target(input.path)?;
-        let request = edit_request(target, Edit::Content(input.content), None, input.expected_version);
-        Ok(EditCall::new(request, PROFILE).into())
-    }
+fn into_request(input: ReplaceContent) -> Result<ToolRequest, Error> {
+    let target = input.entity.fields().into_target(input.path)?;
+    let request = edit_request(target, Edit::Content(input.content), None, input.expected_version);
+    Ok(EditCall::new(request, PROFILE).into())
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use serde::Deserialize;
 
 use super::request::{EditCall, ToolRequest, WireMode, edit_request, response_limit};
 use crate::answer::{DiffDisplay, ToolProfile};
-use crate::arguments;
 use lockgate_edit::OnDuplicate;
 use lockgate_edit::request::{
     Fields, FilePermissions, FlagsValue, InsertFields, LineEditFields, Request, Target, WindowFields,
@@ -72,64 +71,44 @@ pub(super) const fn default_true() -> bool {
 ///
 /// Errors: those of the fields, before any file is read.
 pub fn parse_edit(arguments: JsonObject) -> Result<EditCall, Error> {
-    arguments::read::<SafeEditFile>(&SCHEMA, arguments)?.try_into()
+    edit_call(parse_input(arguments)?)
 }
 
-impl TryFrom<SafeEditFile> for ToolRequest {
-    type Error = Error;
-
-    fn try_from(input: SafeEditFile) -> Result<ToolRequest, Error> {
-        EditCall::try_from(input).map(ToolRequest::from)
-    }
+fn into_request(input: SafeEditFile) -> Result<ToolRequest, Error> {
+    edit_call(input).map(ToolRequest::from)
 }
 
-impl TryFrom<SafeEditFile> for EditCall {
-    type Error = Error;
-
-    fn try_from(input: SafeEditFile) -> Result<EditCall, Error> {
-        let limit = response_limit(input.max_bytes)?;
-        let fields = Fields {
-            content: input.content,
-            line_edits: input.line_edits,
-            insert_lines: input.insert_lines,
-            search: input.search,
-            replace: input.replace,
-            regex: input.regex,
-            search_count: input.search_count,
-            expect_matches: input.expect_matches,
-            search_flags: input.search_flags,
-            lines: input.lines,
-            within: input.within,
-            on_duplicate: OnDuplicate::from_expected_version(input.expected_version.as_deref()),
-        };
-        let target = Target::File(input.path);
-        let permissions = match input.executable {
-            Some(true) => FilePermissions::Executable,
-            Some(false) | None => FilePermissions::Usual,
-        };
-        check_permissions(permissions, &fields)?;
-        let request = edit_request(target, fields.into_edit()?, input.mode, input.expected_version);
-        let request = Request { permissions, ..request };
-        let mut call = EditCall::new(request, ToolProfile::PLAIN);
-        call.options.limit = limit;
-        call.options.diff = if input.show_diff { DiffDisplay::Shown } else { DiffDisplay::Omitted };
-        Ok(call)
-    }
-}
-
-/// Checks the permissions of a file that the call creates.
-///
-/// Errors: `MODE_CONFLICT` for a call that cannot create a file.
-fn check_permissions(permissions: FilePermissions, fields: &Fields) -> Result<(), Error> {
-    match (permissions, &fields.content) {
-        (FilePermissions::Executable, None) => {
+fn edit_call(input: SafeEditFile) -> Result<EditCall, Error> {
+    let limit = response_limit(input.max_bytes)?;
+    let fields = Fields {
+        content: input.content,
+        line_edits: input.line_edits,
+        insert_lines: input.insert_lines,
+        search: input.search,
+        replace: input.replace,
+        regex: input.regex,
+        search_count: input.search_count,
+        expect_matches: input.expect_matches,
+        search_flags: input.search_flags,
+        lines: input.lines,
+        within: input.within,
+        on_duplicate: OnDuplicate::from_expected_version(input.expected_version.as_deref()),
+    };
+    let target = Target::File(input.path);
+    let permissions = match (input.executable, &fields.content) {
+        (Some(true), Some(_)) => FilePermissions::Executable,
+        (Some(true), None) => {
             let message = "`executable` is only for content, which can create a file";
-            Err(Error::new(Code::ModeConflict, message).named_field("executable"))
+            return Err(Error::new(Code::ModeConflict, message).named_field("executable"));
         }
-        (FilePermissions::Executable, Some(_)) | (FilePermissions::Usual | FilePermissions::Bits(_), _) => {
-            Ok(())
-        }
-    }
+        (Some(false) | None, _) => FilePermissions::Usual,
+    };
+    let request = edit_request(target, fields.into_edit()?, input.mode, input.expected_version);
+    let request = Request { permissions, ..request };
+    let mut call = EditCall::new(request, ToolProfile::PLAIN);
+    call.options.limit = limit;
+    call.options.diff = if input.show_diff { DiffDisplay::Shown } else { DiffDisplay::Omitted };
+    Ok(call)
 }
 
 #[cfg(test)]

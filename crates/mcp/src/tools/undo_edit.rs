@@ -25,10 +25,6 @@ struct UndoEdit {
     entity: EntityArgs,
 }
 
-impl TryFrom<UndoEdit> for ToolRequest {
-    type Error = Error;
-
-    fn try_from(input: UndoEdit) -> Result<ToolRequest, Error> {
-        undo_request(Direction::Undo, input.edit_id, input.path, input.entity)
-    }
+fn into_request(input: UndoEdit) -> Result<ToolRequest, Error> {
+    undo_request(Direction::Undo, input.edit_id, input.path, input.entity)
 }

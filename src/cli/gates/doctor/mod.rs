@@ -28,7 +28,6 @@ use lockgate_checks::{
 use lockgate_engine::ProjectTrial;
 use lockgate_error::Error;
 use lockgate_policy::{Canary, CanaryKind, Gate, Input, Sample};
-use render::TestedGates;
 
 /// Reason for a program that finds nothing in its canary.
 const FINDS_NOTHING: &str = "finds nothing in its canary (a text that must not pass)";
@@ -45,14 +44,13 @@ pub(super) fn run(
     watch: &Watch,
 ) -> Result<bool, Error> {
     let gates = gates_to_test(gate_list, names)?;
-    let tested = if names.is_empty() { TestedGates::Policy } else { TestedGates::Named };
     let mut checkups = Vec::new();
     parallel(&gates, |gate| checkup(gate_list, gate, names, watch), |_, result| checkups.push(result));
     try_in_project(gate_list, &mut checkups, watch)?;
     match format {
         OutputFormat::Json => paint::print_json(&render::json(gate_list, &checkups))?,
         OutputFormat::Text if verbosity == Verbosity::Quiet && all_ok(&checkups) => {}
-        OutputFormat::Text => paint::print(&render::text(gate_list, &checkups, tested))?,
+        OutputFormat::Text => paint::print(&render::text(gate_list, &checkups, names))?,
     }
     Ok(all_ok(&checkups))
 }

@@ -10,36 +10,11 @@ use crate::cli::trust::render::visible;
 use lockgate_checks::{GateRuntime, Isolation};
 use lockgate_engine::ProjectTrial;
 
-/// The gates that have to work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TestedGates {
-    /// Those that the policy names.
-    Policy,
-    /// Those that the command names.
-    Named,
-}
-
 /// The scope of the test.
 const TESTED: &str = "each program in a sample project of its gate; the gates of a trusted policy also on one file of the project";
 
-impl TestedGates {
-    fn one_gate(self) -> &'static str {
-        match self {
-            TestedGates::Policy => "the policy's gate",
-            TestedGates::Named => "the named gate",
-        }
-    }
-
-    fn gates(self, count: usize) -> String {
-        match self {
-            TestedGates::Policy => format!("{count} gates of the policy"),
-            TestedGates::Named => format!("{count} named gates"),
-        }
-    }
-}
-
-/// Renders the root, each gate with its problem, and the summary.
-pub(super) fn text(gate_list: &GateList, checkups: &[Checkup], tested: TestedGates) -> String {
+/// Renders the root, each gate with its problem, and the summary. `names` are the gates that the command names.
+pub(super) fn text(gate_list: &GateList, checkups: &[Checkup], names: &[String]) -> String {
     let mut text = header(gate_list);
     let widest = |width: fn(&Checkup) -> usize| checkups.iter().map(width).max().unwrap_or_default();
     let widths = [
@@ -50,7 +25,7 @@ pub(super) fn text(gate_list: &GateList, checkups: &[Checkup], tested: TestedGat
     text.push('\n');
     checkups.iter().for_each(|checkup| text += &row(checkup, widths));
     text.push('\n');
-    text + &summary(checkups, tested)
+    text + &summary(checkups, names)
 }
 
 fn header(gate_list: &GateList) -> String {
@@ -123,30 +98,26 @@ fn style(state: &GateState) -> Style {
 }
 
 /// Renders the number of gates that have to work and do, and names those without a proof of that.
-fn summary(checkups: &[Checkup], tested: TestedGates) -> String {
+fn summary(checkups: &[Checkup], names: &[String]) -> String {
+    let (one, many) = match names {
+        [] => ("the policy's gate", "gates of the policy"),
+        [..] => ("the named gate", "named gates"),
+    };
     let wanted: Vec<&Checkup> = checkups.iter().filter(|checkup| checkup.is_required).collect();
-    let ill: Vec<String> = wanted
-        .iter()
-        .filter(|checkup| !checkup.state.is_ok())
-        .map(|checkup| visible(&checkup.name))
-        .collect();
-    let unproven: Vec<String> = wanted
-        .iter()
-        .filter(|checkup| matches!(checkup.state, GateState::Unproven))
-        .map(|checkup| visible(&checkup.name))
-        .collect();
+    let named = |is_named: fn(&GateState) -> bool| -> Vec<String> {
+        let named = wanted.iter().filter(|checkup| is_named(&checkup.state));
+        named.map(|checkup| visible(&checkup.name)).collect()
+    };
+    let ill = named(|state| !state.is_ok());
+    let unproven = named(|state| matches!(state, GateState::Unproven));
     match (wanted.len(), ill.as_slice(), unproven.as_slice()) {
         (0, ..) => labelled(DONE, "passed", "no gate of the policy runs a program"),
-        (1, [], []) => labelled(DONE, "passed", format!("{} works", tested.one_gate())),
-        (count, [], []) => labelled(DONE, "passed", format!("all {} work", tested.gates(count))),
-        (1, [], _) => {
-            let gate = tested.one_gate();
-            labelled(DONE, "passed", format!("{gate} has no known problem, but is unproven"))
-        }
+        (1, [], []) => labelled(DONE, "passed", format!("{one} works")),
+        (count, [], []) => labelled(DONE, "passed", format!("all {count} {many} work")),
+        (1, [], _) => labelled(DONE, "passed", format!("{one} has no known problem, but is unproven")),
         (count, [], unproven) => {
-            let working = count - unproven.len();
-            let (gates, names) = (tested.gates(count), unproven.join(", "));
-            labelled(DONE, "passed", format!("{working} of {gates} work; unproven: {names}"))
+            let (working, unproven) = (count - unproven.len(), unproven.join(", "));
+            labelled(DONE, "passed", format!("{working} of {count} {many} work; unproven: {unproven}"))
         }
         (count, ill, _) => {
             labelled(REJECTED, "failed", format!("{} of {count}: {}", ill.len(), ill.join(", ")))
@@ -205,12 +176,13 @@ mod tests {
 
     #[test]
     fn the_summary_says_who_names_the_gates() {
+        let (policy, named) = (&[][..], &["a".to_owned()][..]);
         for (names, tested, expected) in [
-            (&[][..], TestedGates::Policy, "no gate of the policy runs a program"),
-            (&["a"], TestedGates::Policy, "the policy's gate works"),
-            (&["a", "b"], TestedGates::Policy, "all 2 gates of the policy work"),
-            (&["a"], TestedGates::Named, "the named gate works"),
-            (&["a", "b"], TestedGates::Named, "all 2 named gates work"),
+            (&[][..], policy, "no gate of the policy runs a program"),
+            (&["a"], policy, "the policy's gate works"),
+            (&["a", "b"], policy, "all 2 gates of the policy work"),
+            (&["a"], named, "the named gate works"),
+            (&["a", "b"], named, "all 2 named gates work"),
         ] {
             let checkups: Vec<Checkup> = names.iter().copied().map(working).collect();
             let text = anstream::adapter::strip_str(&summary(&checkups, tested)).to_string();
@@ -218,18 +190,10 @@ mod tests {
         }
         let unproven = |name: &str| Checkup { state: GateState::Unproven, ..working(name) };
         for (checkups, tested, expected) in [
-            (
-                vec![unproven("a")],
-                TestedGates::Policy,
-                "the policy's gate has no known problem, but is unproven",
-            ),
-            (vec![unproven("a")], TestedGates::Named, "the named gate has no known problem, but is unproven"),
-            (
-                vec![working("a"), unproven("b")],
-                TestedGates::Policy,
-                "1 of 2 gates of the policy work; unproven: b",
-            ),
-            (vec![working("a"), unproven("b")], TestedGates::Named, "1 of 2 named gates work; unproven: b"),
+            (vec![unproven("a")], policy, "the policy's gate has no known problem, but is unproven"),
+            (vec![unproven("a")], named, "the named gate has no known problem, but is unproven"),
+            (vec![working("a"), unproven("b")], policy, "1 of 2 gates of the policy work; unproven: b"),
+            (vec![working("a"), unproven("b")], named, "1 of 2 named gates work; unproven: b"),
         ] {
             let text = anstream::adapter::strip_str(&summary(&checkups, tested)).to_string();
             assert_eq!(text, format!("passed    {expected}\n"));

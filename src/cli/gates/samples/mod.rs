@@ -64,26 +64,23 @@ pub(super) fn run(
 
 fn test_gate(gate_list: &GateList, gate: &Arc<Gate>, watch: &Watch) -> TestedGate {
     let name = gate.name.clone();
+    let mut tested = TestedGate { name, trials: Vec::new(), not_run: None, install: Vec::new() };
     if !gate.runs_program() {
-        return TestedGate { name, trials: test_in_process(gate), not_run: None, install: Vec::new() };
+        tested.trials = test_in_process(gate);
+        return tested;
     }
-    let ready = match gate_list.runnable(gate) {
-        Ok(ready) => ready,
-        Err(not_run) => {
-            let install = install::hints(gate.install());
-            return TestedGate { name, trials: Vec::new(), not_run: Some(not_run), install };
-        }
-    };
-    // The program exists, so no install hint is needed even if it cannot run.
-    match test_program(gate, disk_states(gate), &ready, watch) {
-        Ok(trials) => TestedGate { name, trials, not_run: None, install: Vec::new() },
-        Err(why) => TestedGate {
-            name,
-            trials: Vec::new(),
-            not_run: Some(NotRun::Unavailable(why)),
-            install: Vec::new(),
+    match gate_list.runnable(gate) {
+        // The program exists, so no install hint is needed even if it cannot run.
+        Ok(ready) => match test_program(gate, disk_states(gate), &ready, watch) {
+            Ok(trials) => tested.trials = trials,
+            Err(why) => tested.not_run = Some(NotRun::Unavailable(why)),
         },
+        Err(not_run) => {
+            tested.not_run = Some(not_run);
+            tested.install = install::hints(gate.install());
+        }
     }
+    tested
 }
 
 fn test_in_process(gate: &Arc<Gate>) -> Vec<Trial> {

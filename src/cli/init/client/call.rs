@@ -25,7 +25,6 @@ pub(in crate::cli::init) struct ClientCall<'a> {
 /// A change of one file.
 #[derive(Debug)]
 pub(super) enum FileChange {
-    None,
     Write(String),
     /// The file goes, and the folders that were made for it, if they are empty.
     Delete {

@@ -17,12 +17,15 @@ use super::layout::{TextLayout, quoted, single_line};
 /// The byte order mark that some editors write at the start of a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
+/// A line and a column, from 1.
+pub(super) type LineColumn = (usize, usize);
+
 /// The reason why a text cannot be merged, with line and column.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct MergeError {
     pub(super) problem: String,
     /// Line and column, from 1.
-    pub(super) at: (usize, usize),
+    pub(super) at: LineColumn,
 }
 
 /// True if a text has features that the dialect lacks: comments or trailing commas.
@@ -70,7 +73,7 @@ pub(super) fn split_mark(text: &str) -> (&str, &str) {
 }
 
 /// Returns the line and column of an offset, from 1.
-pub(super) fn position(text: &str, at: usize) -> (usize, usize) {
+pub(super) fn position(text: &str, at: usize) -> LineColumn {
     let before = text.get(..at).unwrap_or(text);
     let line = before.rsplit('\n').next().unwrap_or_default();
     (before.matches('\n').count() + 1, line.chars().count() + 1)

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use toml_edit::{Document, InlineTable, Item, Table, TableLike};
 
 use super::addition::NAME;
-use super::config_text::{MergeError, position, split_mark};
+use super::config_text::{LineColumn, MergeError, position, split_mark};
 use super::merge::{ExistingObject, MergeResult};
 use super::wanted::is_foreign_field;
 
@@ -50,7 +50,8 @@ pub(super) fn merge(text: &str, key: &str, fields: &Map<String, Value>) -> Resul
     } else if foreign.is_empty() {
         set_fields(text, server, &differing.collect::<Vec<_>>())
     } else {
-        let without = cut_fields(text, existing, &foreign);
+        let is_foreign = |(name, _): &(&str, &Item)| foreign.contains(name);
+        let without = cut(text, existing.iter().filter(is_foreign).map(|(_, item)| item));
         // A field that was not cut would be found again without end.
         let has_foreign =
             |server: &ExistingObject| foreign.iter().any(|name| server.fields.contains_key(*name));
@@ -113,20 +114,11 @@ fn set_inline(text: &str, server: &InlineTable, fields: &Map<String, Value>, for
     new
 }
 
-/// Cuts the lines of these fields of a server, and of the tables below them.
-fn cut_fields(text: &str, server: &dyn TableLike, names: &[&str]) -> String {
-    let (mut headers, mut values) = (Vec::new(), Vec::new());
-    for (_, item) in server.iter().filter(|(name, _)| names.contains(name)) {
-        collect_item(item, &mut headers, &mut values);
-    }
-    cut_lines(text, &headers, &values)
-}
-
-fn start(text: &str, item: &Item) -> (usize, usize) {
+fn start(text: &str, item: &Item) -> LineColumn {
     position(text, item.span().map_or(0, |span| span.start))
 }
 
-fn not_its_own(at: (usize, usize)) -> MergeError {
+fn not_its_own(at: LineColumn) -> MergeError {
     MergeError { problem: format!("the server `{NAME}` is not a table of its own"), at }
 }
 
@@ -154,8 +146,8 @@ pub(super) fn remove(text: &str, key: &str) -> Result<Option<String>, MergeError
     if let Some(servers) = wanted.get_mut(key).and_then(Value::as_object_mut) {
         servers.shift_remove(NAME);
     }
-    let table = server.as_table().filter(|table| !table.is_dotted());
-    let without = table.map_or_else(|| text.to_owned(), |table| cut_table(text, table));
+    let is_own_table = server.as_table().is_some_and(|table| !table.is_dotted());
+    let without = cut(text, Some(server).filter(|_| is_own_table).into_iter());
     let mut found = json_value(parse(&without)?.as_item());
     for value in [&mut wanted, &mut found].into_iter().filter_map(Value::as_object_mut) {
         if value.get(key).and_then(Value::as_object).is_some_and(Map::is_empty) {
@@ -179,45 +171,36 @@ fn append(text: &str, key: &str, fields: &Map<String, Value>) -> Result<MergeRes
     Ok(MergeResult::Added(new))
 }
 
-/// Cuts the lines of a table and of those below it.
-fn cut_table(text: &str, table: &Table) -> String {
+/// Cuts the lines of these items and of the tables below them, with the blank line that [`append`] writes before a header.
+/// Comments and other blank lines stay.
+fn cut<'d>(text: &str, items: impl Iterator<Item = &'d Item>) -> String {
     let (mut headers, mut values) = (Vec::new(), Vec::new());
-    collect_spans(table, &mut headers, &mut values);
-    cut_lines(text, &headers, &values)
-}
-
-/// Cuts the lines of these headers and values, with the blank line that [`append`] writes before a header. Comments and
-/// other blank lines stay.
-fn cut_lines(text: &str, headers: &[Range<usize>], values: &[Range<usize>]) -> String {
+    items.for_each(|item| collect_spans(item, &mut headers, &mut values));
     let (mark, body) = split_mark(text);
     let (mut kept, mut start) = (mark.to_owned(), mark.len());
     for line in body.split_inclusive('\n') {
         let (begin, end) = (start, start + line.len());
         start = end;
         let has = |spans: &[Range<usize>]| spans.iter().any(|span| span.start < end && begin < span.end);
-        if has(headers) {
+        if has(&headers) {
             let last = kept.split_inclusive('\n').next_back().unwrap_or_default();
             let blank = if matches!(last, "\n" | "\r\n") { last.len() } else { 0 };
             kept.truncate(kept.len() - blank);
-        } else if !has(values) {
+        } else if !has(&values) {
             kept += line;
         }
     }
     kept
 }
 
-/// Collects the ranges of the headers of a table and those below it, and of all values in them.
-fn collect_spans(table: &Table, headers: &mut Vec<Range<usize>>, values: &mut Vec<Range<usize>>) {
-    if !table.is_implicit() && !table.is_dotted() {
-        headers.extend(table.span());
-    }
-    table.iter().for_each(|(_, item)| collect_item(item, headers, values));
-}
-
-fn collect_item(item: &Item, headers: &mut Vec<Range<usize>>, values: &mut Vec<Range<usize>>) {
+/// Collects the range of a value, or of the header of a table, and those of all headers and values below it.
+fn collect_spans(item: &Item, headers: &mut Vec<Range<usize>>, values: &mut Vec<Range<usize>>) {
     match item {
         Item::Value(value) => values.extend(value.span()),
-        Item::Table(table) => collect_spans(table, headers, values),
+        Item::Table(table) => {
+            headers.extend(table.span().filter(|_| !table.is_implicit() && !table.is_dotted()));
+            table.iter().for_each(|(_, item)| collect_spans(item, headers, values));
+        }
         Item::ArrayOfTables(_) | Item::None => {}
     }
 }

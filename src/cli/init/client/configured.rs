@@ -157,15 +157,11 @@ fn paths(root: &Path, file: FilePath) -> Vec<PathBuf> {
 
 fn in_file(file: &Path, format: HookFormat) -> Vec<HookEntry> {
     match (format, hooks::contents(format).as_slice()) {
-        (HookFormat::Plugin, [(_, Content::Own { text, .. })]) => own_file(file, text)
-            .into_iter()
-            .map(|start| HookEntry::new(start, hooks::TIMEOUT.into()))
-            .collect(),
+        (HookFormat::Plugin, [(_, Content::Own { text, .. })]) => {
+            own_file(file, text, hooks::TIMEOUT.into()).into_iter().collect()
+        }
         (HookFormat::Programs(_), [(name, Content::Own { text, .. }), ..]) => {
-            own_file(&file.join(name), text)
-                .into_iter()
-                .map(|start| HookEntry::new(start, NO_TIMEOUT))
-                .collect()
+            own_file(&file.join(name), text, NO_TIMEOUT).into_iter().collect()
         }
         (format, _) => {
             let Some(event) = format.first_event() else { return Vec::new() };
@@ -182,10 +178,11 @@ fn in_file(file: &Path, format: HookFormat) -> Vec<HookEntry> {
     }
 }
 
-/// Returns how a file of lockgate's own starts it; `None` if there is no such file.
-fn own_file(file: &Path, expected: &str) -> Option<HookStart> {
+/// Returns the hook that a file of lockgate's own starts; `None` if there is no such file.
+fn own_file(file: &Path, expected: &str, timeout: u64) -> Option<HookEntry> {
     let other = || HookStart::Other("a file that `lockgate init` did not write".to_owned());
-    read(file).map(|text| if text == expected { HookStart::Known(None) } else { other() })
+    let start = if read(file)? == expected { HookStart::Known(None) } else { other() };
+    Some(HookEntry::new(start, timeout))
 }
 
 fn read(file: &Path) -> Option<String> {

@@ -9,7 +9,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::addition::Addition;
+use super::addition::{Addition, Scope};
 use super::call::{Change, ClientCall, FileChange};
 use super::kinds::{FilePath, UserFile};
 use super::record::ChangeRecord;
@@ -46,12 +46,11 @@ pub(super) struct ConfigFile {
 }
 
 impl Destination {
-    pub(super) fn open(
-        project: &Arc<Workspace>,
-        path: FilePath,
-        call: &ClientCall<'_>,
-    ) -> Result<Destination, Error> {
-        match path {
+    /// Opens the folder of the call's configuration.
+    ///
+    /// Errors: `INVALID_INPUT` if the client has no such file; those of creating and opening the folder.
+    pub(super) fn open(project: &Arc<Workspace>, call: &ClientCall<'_>) -> Result<Destination, Error> {
+        match call.client.file(call.addition, call.scope) {
             FilePath::Project(names) => {
                 let path = first_existing(names, |name| project.exists(name));
                 Ok(Destination {
@@ -70,15 +69,12 @@ impl Destination {
                 } else {
                     0
                 };
-                let workspace = if folder.is_dir() {
-                    Some(Workspace::open(std::slice::from_ref(&folder))?)
-                } else {
-                    None
-                };
+                let opened = folder.is_dir().then(|| Workspace::open(std::slice::from_ref(&folder)));
+                let workspace = opened.transpose()?;
                 let user_folder = Some(UserFolder { path: folder, made });
                 Ok(Destination { workspace, path, shown, user_folder })
             }
-            FilePath::None(next) => Err(Error::new(Code::InvalidInput, "there is no such file").hint(next)),
+            FilePath::None(next) => Err(no_such_file(call, next)),
         }
     }
 
@@ -131,7 +127,6 @@ impl Destination {
         for (file, change) in planned {
             let Some(own) = &file.own else { continue };
             match change {
-                FileChange::None => {}
                 FileChange::Write(text) => {
                     writes.push(OwnWrite { mode: mode(file), ..OwnWrite::new(own, text.as_bytes()) });
                 }
@@ -195,6 +190,20 @@ impl UserFile {
         let home = || env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(self.folder));
         set.or_else(home).ok_or_else(|| Error::new(Code::InvalidInput, "HOME names no folder"))
     }
+}
+
+fn no_such_file(call: &ClientCall<'_>, next: &str) -> Error {
+    let scope = match call.scope {
+        Scope::Project => "of a project",
+        Scope::User => "of a user",
+    };
+    let what = match call.addition {
+        Addition::Server => "servers",
+        Addition::Hooks => "hooks",
+        Addition::Exclusion => "excluded edit tools",
+    };
+    let name = call.client.kind().name;
+    Error::new(Code::InvalidInput, format!("{name} has no file for the {what} {scope}")).hint(next)
 }
 
 /// Names the cause of a path that leads out of the folder of a configuration: its own names do not, so it is a link.

@@ -8,7 +8,9 @@ use jsonc_parser::ast::{Array, Object, ObjectProp, Value as Node};
 use jsonc_parser::common::Ranged;
 use serde_json::{Map, Value, json};
 
-use super::config_text::{ConfigSplice, ConfigText, Container, MergeError, Position, PropertyStep, position};
+use super::config_text::{
+    ConfigSplice, ConfigText, Container, LineColumn, MergeError, Position, PropertyStep, position,
+};
 use super::hooks::{self, Owner};
 use super::layout::single_line;
 use super::wanted::{Wanted, is_foreign_field};
@@ -21,7 +23,7 @@ pub(super) enum MergeResult {
     /// The new text; what was there before stays.
     Added(String),
     /// The new text, in which something else at this line and column is replaced.
-    Replaced(String, (usize, usize)),
+    Replaced(String, LineColumn),
 }
 
 /// An object that a configuration has.
@@ -29,7 +31,7 @@ pub(super) enum MergeResult {
 pub(super) struct ExistingObject {
     pub(super) fields: Map<String, Value>,
     /// Line and column, from 1.
-    pub(super) at: (usize, usize),
+    pub(super) at: LineColumn,
 }
 
 /// Adds all parts to a text.
@@ -44,9 +46,7 @@ pub(super) fn merge(text: &str, wanted: &[Wanted]) -> Result<MergeResult, MergeE
                 replaced = replaced.or(Some(place));
             }
         }
-        while let MergeResult::Replaced(text, place) =
-            cut_foreign_field(current.as_deref().unwrap_or(text), part)?
-        {
+        while let Some((text, place)) = cut_foreign_field(current.as_deref().unwrap_or(text), part)? {
             current = Some(text);
             replaced = replaced.or(Some(place));
         }
@@ -78,23 +78,21 @@ fn merge_part(text: &str, wanted: &Wanted) -> Result<MergeResult, MergeError> {
     })
 }
 
-/// Cuts a field of a server that is reached over the network from one that is started as a program, if it
-/// has one.
-fn cut_foreign_field(text: &str, wanted: &Wanted) -> Result<MergeResult, MergeError> {
-    let Wanted::Object { path, fields } = wanted else { return Ok(MergeResult::Unchanged) };
+/// Cuts a field of a server that is reached over the network from one that is started as a program. Returns the new text
+/// and the line and column of the server; `None` if it has no such field.
+fn cut_foreign_field(text: &str, wanted: &Wanted) -> Result<Option<(String, LineColumn)>, MergeError> {
+    let Wanted::Object { path, fields } = wanted else { return Ok(None) };
     let page = ConfigText::read(text)?;
-    let Position::Found(chain) = page.walk(path)? else { return Ok(MergeResult::Unchanged) };
-    let Some((_, existing)) = chain.last() else { return Ok(MergeResult::Unchanged) };
-    let Some(server) = existing.value.as_object() else { return Ok(MergeResult::Unchanged) };
+    let Position::Found(chain) = page.walk(path)? else { return Ok(None) };
+    let Some((_, existing)) = chain.last() else { return Ok(None) };
+    let Some(server) = existing.value.as_object() else { return Ok(None) };
     let is_foreign = |property: &ObjectProp<'_>| {
         is_foreign_field(fields, property.name.as_str(), &Value::from(property.value.clone()))
     };
-    let Some(index) = server.properties.iter().position(is_foreign) else {
-        return Ok(MergeResult::Unchanged);
-    };
+    let Some(index) = server.properties.iter().position(is_foreign) else { return Ok(None) };
     let place = position(page.body, existing.range.start);
     let splices = page.cut(&Container::of_object(server), index);
-    Ok(MergeResult::Replaced(page.apply(splices), place))
+    Ok(Some((page.apply(splices), place)))
 }
 
 /// Returns the object at the end of a path of names; `None` if the text has none.

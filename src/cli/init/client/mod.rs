@@ -29,7 +29,7 @@ use self::addition::NAME;
 pub(super) use self::addition::{Addition, Scope};
 use self::call::FileChange;
 pub(super) use self::call::{Change, ClientCall};
-use self::config_text::MergeError;
+use self::config_text::{LineColumn, MergeError};
 pub(in crate::cli) use self::configured::{
     ConfiguredHook, HookStart, configured_hooks, server_files, user_hook_files,
 };
@@ -48,11 +48,7 @@ use lockgate_error::{Code, Error};
 /// Changes the configuration and returns the result.
 pub(super) fn run(workspace: &Arc<Workspace>, call: &ClientCall<'_>) -> Result<InitOutcome, Error> {
     let kind = call.client.kind();
-    let path = match call.client.file(call.addition, call.scope) {
-        FilePath::None(next) => return Err(no_such_file(call, next)),
-        path => path,
-    };
-    let destination = Destination::open(workspace, path, call)?;
+    let destination = Destination::open(workspace, call)?;
     let contents = contents(call);
     let mut outcome = new_outcome(call, &destination);
     let mut planned = Vec::new();
@@ -72,10 +68,11 @@ pub(super) fn run(workspace: &Arc<Workspace>, call: &ClientCall<'_>) -> Result<I
             Change::Remove => (remove(content, &file, call, &mut outcome.notes)?, None),
         };
         conflict = conflict.or(place.map(|place| format!("{}:{}:{}", file.shown, place.0, place.1)));
-        show(&mut outcome, &file, &change)?;
-        planned.push((file, change));
+        if let Some(change) = change {
+            show(&mut outcome, &file, &change)?;
+            planned.push((file, change));
+        }
     }
-    planned.retain(|(_, change)| !matches!(change, FileChange::None));
     if planned.is_empty() {
         outcome.message = match call.change {
             Change::Add(_) => format!("{} has the {} already", destination.shown, call.addition.name()),
@@ -118,17 +115,17 @@ fn contents(call: &ClientCall<'_>) -> Contents {
 }
 
 /// Returns the change that adds the content, and the place of something else that it replaces.
-fn add(content: &Content, file: &ConfigFile) -> Result<(FileChange, Option<(usize, usize)>), Error> {
+fn add(content: &Content, file: &ConfigFile) -> Result<(Option<FileChange>, Option<LineColumn>), Error> {
     let before = file.text()?;
     let merged = merge_content(content, before);
     let merged = merged.map_err(|error| merge_error(&file.shown, &error))?;
     let (text, place) = match merged {
-        MergeResult::Unchanged => return Ok((FileChange::None, None)),
+        MergeResult::Unchanged => return Ok((None, None)),
         MergeResult::Added(text) => (text, None),
         MergeResult::Replaced(text, place) => (text, Some(place)),
     };
     match merge_content(content, Some(&text)) {
-        Ok(MergeResult::Unchanged) => Ok((FileChange::Write(text), place)),
+        Ok(MergeResult::Unchanged) => Ok((Some(FileChange::Write(text)), place)),
         other => Err(Error::new(Code::Internal, format!("the new text is wrong: {other:?}"))),
     }
 }
@@ -152,18 +149,18 @@ fn remove(
     file: &ConfigFile,
     call: &ClientCall<'_>,
     notes: &mut Vec<String>,
-) -> Result<FileChange, Error> {
-    let Some(current) = file.text()? else { return Ok(FileChange::None) };
+) -> Result<Option<FileChange>, Error> {
+    let Some(current) = file.text()? else { return Ok(None) };
     let record = file.record(call.addition);
     match record.and_then(|record| record.restore(current)) {
-        Some(Restored::Text(text)) => return Ok(FileChange::Write(text)),
-        Some(Restored::NoFile) => return Ok(deletion(record)),
+        Some(Restored::Text(text)) => return Ok(Some(FileChange::Write(text))),
+        Some(Restored::NoFile) => return Ok(Some(deletion(record))),
         None => {}
     }
     // The addition that made the file may be gone already.
     let is_alone = matches!(merge_content(content, None), Ok(MergeResult::Added(text)) if text == current);
     if is_alone && record.is_none_or(|record| !record.had_file) {
-        return Ok(deletion(record));
+        return Ok(Some(deletion(record)));
     }
     notes.extend(check_removal(content, file, call, current)?);
     let text = match content {
@@ -180,7 +177,7 @@ fn remove(
         }
     };
     let text = text.map_err(|error| merge_error(&file.shown, &error))?;
-    Ok(text.map_or(FileChange::None, FileChange::Write))
+    Ok(text.map(FileChange::Write))
 }
 
 /// Returns the deletion of a file, with the folders that its record names.
@@ -192,15 +189,11 @@ fn deletion(record: Option<&ChangeRecord>) -> FileChange {
 /// Returns a note on hooks of lockgate in the configuration of the client, with the command that removes them.
 fn remaining_hooks(workspace: &Arc<Workspace>, call: &ClientCall<'_>) -> Option<String> {
     let call = ClientCall { addition: Addition::Hooks, toolsets: None, ..*call };
-    let path = match call.client.file(Addition::Hooks, call.scope) {
-        FilePath::None(_) => return None,
-        path => path,
-    };
-    let destination = Destination::open(workspace, path, &call).ok()?;
+    let destination = Destination::open(workspace, &call).ok()?;
     let contents = contents(&call);
     let is_configured = contents.iter().any(|(name, content)| {
         let change = destination.file(name).and_then(|file| remove(content, &file, &call, &mut Vec::new()));
-        matches!(change, Ok(FileChange::Write(_) | FileChange::Delete { .. }))
+        matches!(change, Ok(Some(_)))
     });
     is_configured.then(|| {
         let command = format!("{} --hooks --uninstall", init_command(&call));
@@ -269,7 +262,6 @@ fn check_removal(
 /// Adds the change of a file to the outcome.
 fn show(outcome: &mut InitOutcome, file: &ConfigFile, change: &FileChange) -> Result<(), Error> {
     let after = match change {
-        FileChange::None => return Ok(()),
         FileChange::Write(text) => text.as_str(),
         FileChange::Delete { .. } => "",
     };
@@ -311,7 +303,7 @@ fn write(
     }
     let made = planned.iter().map(|(_, change)| match change {
         FileChange::Delete { user_folders, .. } => *user_folders,
-        FileChange::None | FileChange::Write(_) => 0,
+        FileChange::Write(_) => 0,
     });
     destination.remove_user_folders(made.max().unwrap_or_default());
     Ok(())
@@ -332,11 +324,11 @@ fn new_record(
     let earlier = file
         .record(call.addition)
         .zip(content)
-        .and_then(|(_, content)| remove(content, file, &plain, &mut Vec::new()).ok());
+        .and_then(|(_, content)| remove(content, file, &plain, &mut Vec::new()).ok().flatten());
     let before = match earlier {
         Some(FileChange::Write(text)) => Some(text),
         Some(FileChange::Delete { .. }) => None,
-        Some(FileChange::None) | None => file.text()?.map(str::to_owned),
+        None => file.text()?.map(str::to_owned),
     };
     let mut record = ChangeRecord::new(before.as_deref(), text);
     // Each addition may be the last that is removed, and with it goes a file that the first one made.
@@ -377,20 +369,6 @@ fn new_outcome(call: &ClientCall<'_>, destination: &Destination) -> InitOutcome 
     };
     outcome.next.push((kind.name.to_owned(), next));
     outcome
-}
-
-fn no_such_file(call: &ClientCall<'_>, next: &str) -> Error {
-    let scope = match call.scope {
-        Scope::Project => "of a project",
-        Scope::User => "of a user",
-    };
-    let what = match call.addition {
-        Addition::Server => "servers",
-        Addition::Hooks => "hooks",
-        Addition::Exclusion => "excluded edit tools",
-    };
-    let name = call.client.kind().name;
-    Error::new(Code::InvalidInput, format!("{name} has no file for the {what} {scope}")).hint(next)
 }
 
 fn merge_error(path: &str, error: &MergeError) -> Error {

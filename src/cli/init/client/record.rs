@@ -11,7 +11,7 @@ use super::wanted::Wanted;
 use lockgate_text::{Version, common_prefix, common_suffix};
 
 /// What one change did to a file.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ChangeRecord {
     /// The hash of the file's bytes after the change.
     after: String,
@@ -64,15 +64,8 @@ impl ChangeRecord {
             let text = old.get(..end).unwrap_or_default().to_owned();
             ReplacedPart { at: start, length: new.len() - (old.len() - end), text }
         });
-        ChangeRecord {
-            after: hash(after),
-            replaced,
-            folders: 0,
-            user_folders: 0,
-            had_file: before.is_some(),
-            made: Vec::new(),
-            existing: Vec::new(),
-        }
+        let after = hash(after);
+        ChangeRecord { after, replaced, had_file: before.is_some(), ..ChangeRecord::default() }
     }
 
     /// True if a part of the addition was there before.

@@ -21,7 +21,7 @@ use super::outcome::{FileStatus, InitOutcome, exists};
 use super::writing::WriteMode;
 use crate::cli::async_work::runtime;
 use crate::cli::gates::gate_list::{GateList, InsidePrograms};
-use crate::cli::gates::trial::{LIMIT, TrialError, trials};
+use crate::cli::gates::trial::{LIMIT, trials};
 use lockgate_checks::Watch;
 use lockgate_engine::{OwnWrite, POLICY_NAMES, Workspace};
 use lockgate_error::Error;
@@ -118,16 +118,13 @@ fn choice_json(choice: &choice::ToolChoice) -> Value {
         ToolState::Missing => "missing",
         ToolState::Idle => "not_proposed",
     };
-    let (trial, next) = match &choice.failure {
-        Some(TrialError { why, next_step: next }) => (Some(why), Some(next)),
-        None => (None, None),
-    };
+    let failure = choice.failure.as_ref();
     json!({
         "language": choice.language,
         "gate": choice.gate.name,
         "state": state,
         "why": choice.why,
-        "failure": trial,
-        "next": next,
+        "failure": failure.map(|failure| &failure.why),
+        "next": failure.map(|failure| &failure.next_step),
     })
 }

@@ -192,9 +192,8 @@ fn own_configuration<'g>(known: &'g KnownTool, gate: &'g Gate) -> impl Iterator<
 
 /// True if a hook belongs to the tool: `biome-check` belongs to biome, but `ruff-format` does not belong to ruff.
 fn is_hook_of(id: &str, tool: &str) -> bool {
-    let is_tool = id.strip_prefix(tool).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
     let other = |known: &KnownTool| known.gate.len() > tool.len() && is_prefix(id, known.gate);
-    is_tool && !super::known_tools::TOOLS.iter().any(other)
+    is_prefix(id, tool) && !super::known_tools::TOOLS.iter().any(other)
 }
 
 /// True if a gate is another mode of another gate's program, such as `ruff-format` of ruff.
