@@ -49,14 +49,12 @@ class Recorder:
     """A client that counts what it gets."""
 
     def __init__(self, binary, client):
-        self.server = rejections.Server.__new__(rejections.Server)
-        self.server.start(binary, ['--tools', 'edit,text,look'], client)
+        self.server = rejections.Server(binary, ['--tools', 'edit,text,look'], client)
         self.root, self.rows = self.server.root, []
 
     def call(self, tool, arguments):
         """-> (whether it succeeded, the text)"""
-        message = self.server.send('tools/call', dict(name=tool, arguments=arguments)); result = message.get('result')
-        if result is None: raise RuntimeError(f'{tool}: {message}')
+        result = self.server.ask('tools/call', dict(name=tool, arguments=arguments))
         text = '\n'.join(part.get('text', '') for part in result['content'])
         structured = result.get('structuredContent')
         data = json.dumps(structured, ensure_ascii=False, separators=(',', ':')) if structured is not None else ''

@@ -9,46 +9,27 @@ from the text of the answer and from the refused call, by the rules of `suggeste
 or list must succeed; a proposed edit must succeed and write. Exits with 1 if fewer than `--least` of 100 succeed, or if a
 rejection writes.
 """
-import argparse, json, os, re, shutil, subprocess, sys, tempfile
+import argparse, json, os, re, shutil, sys, tempfile
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(os.path.dirname(HERE), 'trials'))
+import client
+
 READS = ('read_content_lines', 'get_content', 'search_content', 'list_content', 'ai_get_code_context', 'list_edits')
 
 
-class Server:
-    """A server over a folder of its own."""
+class Server(client.Server):
+    """A server over a folder of its own; it has every tool and sends the text alone, unless other arguments are given."""
 
-    def __init__(self, binary):
-        """Starts a server that has every tool and sends the text alone."""
-        self.start(binary, ['--tools', 'all', '--structured', 'off'], 'rejections')
-
-    def start(self, binary, arguments, client):
+    def __init__(self, binary, arguments=('--tools', 'all', '--structured', 'off'), name='rejections'):
         self.dir = tempfile.mkdtemp(prefix='rejections'); self.root = os.path.join(self.dir, 'root'); os.mkdir(self.root)
         environment = dict(os.environ, HOME=self.dir, XDG_STATE_HOME=os.path.join(self.dir, 'state'),
                            XDG_CACHE_HOME=os.path.join(self.dir, 'cache'), XDG_CONFIG_HOME=os.path.join(self.dir, 'config'))
-        argv = [binary, 'serve', '--root', self.root, *arguments]
-        self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
-        self.number = 0
-        self.send('initialize', dict(protocolVersion='2025-06-18', capabilities={}, clientInfo=dict(name=client, version='1')))
-        self.write(dict(jsonrpc='2.0', method='notifications/initialized'))
-
-    def write(self, message):
-        self.process.stdin.write(json.dumps(message).encode() + b'\n'); self.process.stdin.flush()
-
-    def send(self, method, params):
-        self.number += 1
-        self.write(dict(jsonrpc='2.0', id=self.number, method=method, params=params))
-        while True:
-            line = self.process.stdout.readline()
-            if not line: raise EOFError('the server ended')
-            message = json.loads(line)
-            if message.get('id') == self.number: return message
+        super().__init__([binary, 'serve', '--root', self.root, *arguments], environment, name=name)
 
     def call(self, tool, arguments):
         """-> (whether it succeeded, the text)"""
-        message = self.send('tools/call', dict(name=tool, arguments=arguments))
-        result = message.get('result')
-        if result is None: return False, message['error']['message']
+        result = self.ask('tools/call', dict(name=tool, arguments=arguments))
         return not result.get('isError'), '\n'.join(part.get('text', '') for part in result['content'])
 
     def files(self):
@@ -60,7 +41,7 @@ class Server:
         return found
 
     def close(self):
-        self.process.stdin.close(); self.process.wait(20); shutil.rmtree(self.dir)
+        self.stop(); shutil.rmtree(self.dir)
 
 
 def edits_of(arguments):

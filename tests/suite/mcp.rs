@@ -87,7 +87,7 @@ fn both_sdk_clients_fail_where_an_answer_is_not_what_it_should_be() {
     let Some((python, modules)) = python().zip(node_modules("client")) else { return };
     let plan = std::fs::read_to_string(tool("every_tool.json")).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    for script in ["sdk_client.py", "sdk_client.mjs"] {
+    for script in ["sdk_client.py", "sdk_checks.py", "sdk_client.mjs"] {
         std::fs::copy(tool(script), folder.path().join(script)).unwrap();
     }
     for (right, wrong) in [

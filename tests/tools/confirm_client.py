@@ -7,42 +7,16 @@ With `http` the client speaks to the server over HTTP, else over pipes.
 Exits with 1 and a trace at the first thing that is not as it should be.
 """
 
-import sys
 import tempfile
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import anyio
-from mcp import Client, StdioServerParameters, types
+from mcp import Client
 
-BINARY, OVER = sys.argv[1], sys.argv[2:]
-OLD, NEW = "legacy", "2026-07-28"
+from sdk_checks import Person, run, same, server
+
 TOOL = "safe_edit_file"
 LONG = "".join(f"line {number}\n" for number in range(100))
-
-
-class Person:
-    """Answers questions, and records them."""
-
-    def __init__(self, *answers):
-        self.answers, self.questions, self.before_answer = list(answers), [], lambda: None
-
-    async def __call__(self, context, params):
-        self.questions.append(params.message)
-        self.before_answer()
-        return types.ElicitResult(action=self.answers.pop(0), content={})
-
-
-@asynccontextmanager
-async def server(arguments, env):
-    """What a client speaks through to a server of its own."""
-    if OVER == ["http"]:
-        from over_http import served
-
-        async with served(BINARY, arguments, env) as transport:
-            yield transport
-    else:
-        yield StdioServerParameters(command=BINARY, args=["serve", *arguments], env=env)
 
 
 @asynccontextmanager
@@ -58,10 +32,6 @@ async def client(mode, confirm, person):
             Client(transport, mode=mode, read_timeout_seconds=60, elicitation_callback=person) as connected,
         ):
             yield connected, root
-
-
-def same(actual, expected):
-    assert actual == expected, f"saw {actual!r}, wanted {expected!r}"
 
 
 def refused(answer, words):
@@ -153,19 +123,14 @@ async def asks_about_what_runs_whatever_confirm_says(mode):
         assert not (root / ".githooks").exists()
 
 
-async def main():
-    for mode in (OLD, NEW):
-        for check in (
-            writes_what_was_agreed_to,
-            writes_nothing_that_was_declined_or_left,
-            refuses_where_nobody_can_be_asked,
-            asks_about_what_is_risky_only,
-            asks_once_about_several_files,
-            an_answer_holds_for_one_write_only,
-            asks_about_what_runs_whatever_confirm_says,
-        ):
-            await check(mode)
-            print(f"ok  {mode:10} {check.__name__}", flush=True)
+CHECKS = (
+    writes_what_was_agreed_to,
+    writes_nothing_that_was_declined_or_left,
+    refuses_where_nobody_can_be_asked,
+    asks_about_what_is_risky_only,
+    asks_once_about_several_files,
+    an_answer_holds_for_one_write_only,
+    asks_about_what_runs_whatever_confirm_says,
+)
 
-
-anyio.run(main)
+run(lambda _: CHECKS)

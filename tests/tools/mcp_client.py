@@ -7,7 +7,6 @@ Exits with 1 and a trace at the first thing that is not as it should be.
 
 import json
 import subprocess
-import sys
 import tempfile
 import time
 from contextlib import asynccontextmanager
@@ -16,8 +15,8 @@ from pathlib import Path
 import anyio
 from mcp import Client, MCPError, StdioServerParameters
 
-BINARY = sys.argv[1]
-OLD, NEW = "legacy", "2026-07-28"
+from sdk_checks import BINARY, NEW, OLD, run, same
+
 TOOL = "safe_edit_file"
 READER = "read_content_lines"
 
@@ -30,10 +29,6 @@ async def client(mode, *arguments):
         command = StdioServerParameters(command=BINARY, args=["serve", "--root", str(root), *arguments])
         async with Client(command, mode=mode, read_timeout_seconds=60) as connected:
             yield connected, root
-
-
-def same(actual, expected):
-    assert actual == expected, f"saw {actual!r}, wanted {expected!r}"
 
 
 def offered(*arguments):
@@ -159,20 +154,14 @@ async def leaves_the_file_alone_when_cancelled(mode):
         same((root / "a.py").read_text(), large(1))
 
 
-async def main():
-    for mode in (OLD, NEW, "auto"):
-        for check in (
-            lists_its_tools,
-            edits_in_every_mode,
-            edits_what_is_quoted_and_reads_it_back,
-            refuses_where_the_model_sees_it,
-            answers_in_the_form_that_was_asked_for,
-            tells_its_progress,
-            leaves_the_file_alone_when_cancelled,
-        ):
-            start = time.monotonic()
-            await check(mode)
-            print(f"ok  {mode:10} {check.__name__} ({time.monotonic() - start:.1f} s)", flush=True)
+CHECKS = (
+    lists_its_tools,
+    edits_in_every_mode,
+    edits_what_is_quoted_and_reads_it_back,
+    refuses_where_the_model_sees_it,
+    answers_in_the_form_that_was_asked_for,
+    tells_its_progress,
+    leaves_the_file_alone_when_cancelled,
+)
 
-
-anyio.run(main)
+run(lambda _: CHECKS, (OLD, NEW, "auto"))

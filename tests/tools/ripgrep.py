@@ -9,7 +9,6 @@ started for each search. With `--most` it exits with 1 where a ratio is greater.
 """
 
 import argparse
-import json
 import shutil
 import statistics
 import subprocess
@@ -18,6 +17,9 @@ import sysconfig
 import tempfile
 import time
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "trials"))
+from client import Server  # noqa: E402
 
 BEYOND_ASCII = "letters of another script"
 PATTERNS = {
@@ -33,40 +35,12 @@ PATTERNS = {
 }
 
 
-class Server:
-    """A server on one root, called over its standard input and output."""
-
-    def __init__(self, binary, root):
-        command = [binary, "serve", "--root", root]
-        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        self.number = 0
-        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "ripgrep", "version": "1"}}
-        self.ask("initialize", hello)
-        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-
-    def send(self, message):
-        self.child.stdin.write(json.dumps(message).encode() + b"\n")
-        self.child.stdin.flush()
-
-    def ask(self, method, params):
-        self.number += 1
-        self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
-        while True:
-            answer = json.loads(self.child.stdout.readline())
-            if answer.get("id") == self.number:
-                return answer["result"]
-
-    def search(self, pattern):
-        """The number of matching lines."""
-        result = self.ask("tools/call", {"name": "search_content", "arguments": {"pattern": pattern}})
-        content = result["structuredContent"]
-        if result.get("isError") or "notes" in content:
-            sys.exit(f"{pattern}: {content.get('notes', content.get('message'))}")
-        return content["total_matches"]
-
-    def end(self):
-        self.child.stdin.close()
-        self.child.wait()
+def search(server, pattern):
+    """The number of matching lines."""
+    content = server.call("search_content", {"pattern": pattern})
+    if "total_matches" not in content or "notes" in content:
+        sys.exit(f"{pattern}: {content.get('notes', content.get('message'))}")
+    return content["total_matches"]
 
 
 def ripgrep(pattern, root):
@@ -105,12 +79,12 @@ def main():
         size = sum(path.stat().st_size for path in files) / 1e6
         version = subprocess.run(["rg", "--version"], stdout=subprocess.PIPE, text=True).stdout.splitlines()[0]
         print(f"{len(files)} files, {size:.0f} MB; {version}; medians of {options.rounds} rounds")
-        server = Server(options.binary, root)
+        server = Server([options.binary, "serve", "--root", root])
         worst = 0
         for name, pattern in PATTERNS.items():
             ours, theirs = [], []
             for _ in range(options.rounds + 1):
-                took, found = timed(server.search, pattern)
+                took, found = timed(search, server, pattern)
                 ours.append(took)
                 took, expected = timed(ripgrep, pattern, root)
                 theirs.append(took)
@@ -120,7 +94,7 @@ def main():
             one, other = statistics.median(ours[1:]), statistics.median(theirs[1:])
             worst = max(worst, one / other)
             print(f"{one * 1000:8.1f} ms  ripgrep {other * 1000:8.1f} ms  ratio {one / other:5.2f}  {found:7} matches  {name}")
-        server.end()
+        server.stop()
         print(f"greatest ratio {worst:.2f}")
         if options.most and worst > options.most:
             sys.exit(1)

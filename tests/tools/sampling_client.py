@@ -7,16 +7,15 @@ With `http` the client speaks to the server over HTTP, else over pipes.
 Exits with 1 and a trace at the first thing that is not as it should be.
 """
 
-import sys
 import tempfile
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
-from mcp import Client, MCPError, StdioServerParameters, types
+from mcp import Client, MCPError, types
 
-BINARY, OVER = sys.argv[1], sys.argv[2:]
-OLD, NEW = "legacy", "2026-07-28"
+from sdk_checks import NEW, OLD, Person, run, same, server
+
 TOOL = "ai_edit_code"
 FILE = "a = 1\nb = 2\nc = 3\n"
 SYNTAX = "quality_gates: { '*': [{ tool: syntax }] }\n"
@@ -45,30 +44,6 @@ class Model:
         return types.CreateMessageResult(role="assistant", content=content, model="m", stop_reason=self.stop)
 
 
-class Person:
-    """Agrees or declines, and records the questions."""
-
-    def __init__(self, *answers):
-        self.answers, self.questions, self.before_answer = list(answers), [], lambda: None
-
-    async def __call__(self, context, params):
-        self.questions.append(params.message)
-        self.before_answer()
-        return types.ElicitResult(action=self.answers.pop(0), content={})
-
-
-@asynccontextmanager
-async def server(arguments, env):
-    """What a client speaks through to a server of its own."""
-    if OVER == ["http"]:
-        from over_http import served
-
-        async with served(BINARY, arguments, env) as transport:
-            yield transport
-    else:
-        yield StdioServerParameters(command=BINARY, args=["serve", *arguments], env=env)
-
-
 @asynccontextmanager
 async def client(mode, model, *more, person=None, policy=SYNTAX):
     """A client in `mode` of a server on a folder with `a.py`."""
@@ -89,10 +64,6 @@ async def client(mode, model, *more, person=None, policy=SYNTAX):
 def call(connected, **fields):
     arguments = dict(target_file="a.py", edit_instruction="Let b be 20.", start_line=2, end_line=2)
     return connected.call_tool(TOOL, {**arguments, **fields})
-
-
-def same(actual, expected):
-    assert actual == expected, f"saw {actual!r}, wanted {expected!r}"
 
 
 def done(answer):
@@ -312,12 +283,4 @@ CHECKS = (
     shows_the_model_what_it_cannot_end,
 )
 
-
-async def main():
-    for mode in (OLD, NEW):
-        for check in CHECKS + ((takes_back_only_what_it_sealed,) if mode == NEW else ()):
-            await check(mode)
-            print(f"ok  {mode:10} {check.__name__}", flush=True)
-
-
-anyio.run(main)
+run(lambda mode: CHECKS + ((takes_back_only_what_it_sealed,) if mode == NEW else ()))

@@ -10,31 +10,18 @@ Exits with 1 and a trace at the first thing that is not as it should be.
 import json
 import re
 import subprocess
-import sys
 import tempfile
 import time
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
-from mcp import Client, StdioServerParameters
+from mcp import Client
 
-BINARY, OVER = sys.argv[1], sys.argv[2:]
-OLD, NEW = "legacy", "2026-07-28"
+from sdk_checks import BINARY, run, same, server
+
 PLAN = json.loads(Path(__file__).with_name("every_tool.json").read_text())
 TOOL = "safe_edit_file"
-
-
-@asynccontextmanager
-async def server(arguments, env):
-    """What a client speaks through to a server of its own."""
-    if OVER == ["http"]:
-        from over_http import served
-
-        async with served(BINARY, arguments, env) as transport:
-            yield transport
-    else:
-        yield StdioServerParameters(command=BINARY, args=["serve", *arguments], env=env)
 
 
 @asynccontextmanager
@@ -53,10 +40,6 @@ async def client(mode):
             Client(transport, mode=mode, read_timeout_seconds=60) as connected,
         ):
             yield connected, root
-
-
-def same(actual, expected):
-    assert actual == expected, f"saw {actual!r}, wanted {expected!r}"
 
 
 def filled(value, values):
@@ -162,17 +145,12 @@ async def can_cancel_a_call(mode):
         same((root / "a.py").read_text(), large(1))
 
 
-async def main():
-    for mode in (OLD, NEW):
-        for check in (
-            has_a_call_for_every_tool,
-            uses_every_tool,
-            is_refused_by_every_tool_what_it_does_not_know,
-            hears_of_progress,
-            can_cancel_a_call,
-        ):
-            await check(mode)
-            print(f"ok  {mode:10} {check.__name__}", flush=True)
+CHECKS = (
+    has_a_call_for_every_tool,
+    uses_every_tool,
+    is_refused_by_every_tool_what_it_does_not_know,
+    hears_of_progress,
+    can_cancel_a_call,
+)
 
-
-anyio.run(main)
+run(lambda _: CHECKS)

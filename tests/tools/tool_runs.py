@@ -27,6 +27,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trials"))
+from client import Server  # noqa: E402
+
 FILES = 40
 BLOCKS = 24
 """Functions of each file."""
@@ -119,38 +122,6 @@ def tools():
     ]
 
 
-class Server:
-    """A server over standard input and output."""
-
-    def __init__(self, command, env):
-        self.process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.number = 0
-        self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "tool_runs", "version": "1"}})
-        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-
-    def send(self, message):
-        self.process.stdin.write(json.dumps(message) + "\n")
-        self.process.stdin.flush()
-
-    def ask(self, method, params):
-        self.number += 1
-        self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
-        while True:
-            line = self.process.stdout.readline()
-            if not line:
-                sys.exit(f"the server ended at {method}")
-            answer = json.loads(line)
-            if answer.get("id") == self.number:
-                return answer["result"]
-
-    def edit(self, request):
-        return self.ask("tools/call", {"name": "edit_files", "arguments": request})["structuredContent"]
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait(timeout=30)
-
-
 class Project:
     """One project with its gate, and what both sides keep of it."""
 
@@ -207,6 +178,10 @@ def tsc_as_command(binary):
     return "define:\n  tsc-command:\n    " + own + "    " + words + "".join(f"    {line}" for line in rest)
 
 
+def edit_files(server, request):
+    return server.call("edit_files", request, timeout=600)
+
+
 def passed(answer, tool):
     gates = [gate for file in answer.get("files", []) for gate in file.get("gates", []) if gate["gate"].startswith(tool.name)]
     if answer.get("status") != "written" or not gates or any(gate["outcome"] != "passed" for gate in gates):
@@ -223,7 +198,7 @@ def measure(tool, options, count, interface):
     with tempfile.TemporaryDirectory(prefix="tool-runs-") as folder:
         project = Project(tool, options, count, pathlib.Path(folder).resolve(), interface != "server")
         server = project.serve() if interface != "edit" else None
-        edit = server.edit if server else project.by_command_line
+        edit = (lambda request: edit_files(server, request)) if server else project.by_command_line
         calls, runs = [], []
         for pair in range(options.pairs + 2):
             if interface == "stale":
@@ -236,7 +211,7 @@ def measure(tool, options, count, interface):
                 calls.append(took)
                 runs.append(itself)
         if server:
-            server.close()
+            server.stop()
     ratio = statistics.median(call / run for call, run in zip(calls, runs))
     return statistics.median(calls), statistics.median(runs), ratio
 
@@ -258,7 +233,7 @@ def count_processes(tool, options, count, interface):
         for _ in range(2):
             request = project.request()
             if server:
-                passed(server.edit(request), tool)
+                passed(edit_files(server, request), tool)
             else:
                 trace.unlink(missing_ok=True)
                 last = 0
@@ -266,7 +241,7 @@ def count_processes(tool, options, count, interface):
             counts.append(process_count() - last)
             last = process_count()
         if server:
-            server.close()
+            server.stop()
         return counts
 
 

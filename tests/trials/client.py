@@ -11,13 +11,13 @@ class Gone(Exception):
 
 
 class Server:
-    def __init__(self, command, env, cwd):
+    def __init__(self, command, env=None, cwd=None, name="trial"):
         self.process = subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL)
         self.writing, self.waiting, self.next, self.gone = threading.Lock(), {}, 0, False
         threading.Thread(target=self.read, daemon=True).start()
         self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
-                                "clientInfo": {"name": "trial", "version": "1"}})
+                                "clientInfo": {"name": name, "version": "1"}})
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def read(self):
