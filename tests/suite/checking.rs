@@ -8,7 +8,7 @@ mod hostile;
 mod requests;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -232,6 +232,21 @@ fn a_new_file_that_git_tracks_counts_although_an_ignore_file_names_it() {
     git(&fixture, "root", &["add", "-f", "sub/a.gen.py"]);
     let root = fixture.at("root/sub");
     assert_eq!(finding_texts(&json(&fixture, &["--root", root.to_str().unwrap()], 1)), ["a.gen.py"]);
+}
+
+/// A split index names a second file, which git would open.
+#[test]
+fn a_split_index_whose_second_file_is_a_pipe_is_not_read() {
+    let fixture = project();
+    commit(&fixture, &[("a.py", GOOD)]);
+    git(&fixture, "root", &["update-index", "--split-index"]);
+    let mut files = fs::read_dir(fixture.at("root/.git")).unwrap().map(|file| file.unwrap().path());
+    let is_shared = |path: &PathBuf| path.to_string_lossy().contains("/sharedindex.");
+    let shared = files.find(is_shared).unwrap();
+    check(&fixture, &[], 0);
+    fs::remove_file(&shared).unwrap();
+    assert!(Command::new("mkfifo").arg(&shared).status().unwrap().success());
+    check(&fixture, &[], 0);
 }
 
 #[test]

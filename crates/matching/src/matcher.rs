@@ -179,9 +179,10 @@ impl<'a> Matcher<'a> {
 
     /// Returns the edit without possible wrapping such as a fence; computed once.
     pub(super) fn alternatives(&self) -> Rc<[AlternativeEdit]> {
-        let SearchText { search, replace, .. } = self.search_text;
-        let language = self.range.source.map(|source| source.language);
-        Rc::clone(self.alternatives.get_or_init(|| alternatives(search, replace, language).into()))
+        Rc::clone(
+            self.alternatives
+                .get_or_init(|| alternatives(self.search_text.search, self.search_text.replace).into()),
+        )
     }
 
     pub(super) fn ambiguous(&self, level: MatchLevel, at: &[usize]) -> Located {

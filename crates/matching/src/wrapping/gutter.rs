@@ -17,11 +17,8 @@ struct Style<'a> {
 
 /// Removes line numbers from the search, and from the replacement if it has them too.
 ///
-/// Every line must have one, in one style, and they must rise by exactly one. The lines around the hits of a search tool
-/// may have the style of that tool.
+/// Every line must have one, in one style, and they must rise by exactly one.
 pub(super) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
-    let hits = as_hits(search, replace);
-    let (search, replace) = hits.as_ref().map_or((search, replace), |(search, replace)| (search, replace));
     let styles = lines(search).next().map(styles).unwrap_or_default();
     // The blank behind the number of an indented first line may be its own: `3:    x` and `4:}`.
     let style = styles.into_iter().find_map(|style| Some((style, rising(search, style)?)));
@@ -39,27 +36,6 @@ pub(super) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
         Some(AlternativeEdit { line: (count == 1).then_some(first), ..AlternativeEdit::new(search, replace) })
     };
     separators.iter().filter_map(read).collect()
-}
-
-/// Returns the edit with the lines that a search tool prints around its hits, as in `12-` beside `13:`, in the form of
-/// these hits; `None` if the search is not of such lines.
-fn as_hits(search: &str, replace: &str) -> Option<(String, String)> {
-    let before = lines(search).find_map(|line| number(line).filter(|(_, rest)| rest.starts_with(':')))?.0;
-    let context = before.strip_suffix(':').map(|path| format!("{path}-")).unwrap_or_default();
-    let as_hit = |line: &str| {
-        let rest = line.strip_prefix(&context)?;
-        let end = rest.find(|character: char| !character.is_ascii_digit()).filter(|end| *end > 0)?;
-        let (number, text) = rest.split_at_checked(end)?;
-        Some(format!("{before}{number}:{}", text.strip_prefix('-')?))
-    };
-    let all = |text: &str| {
-        let hits: Vec<String> =
-            lines(text).map(|line| as_hit(line).unwrap_or_else(|| line.to_owned())).collect();
-        joined(hits.iter().map(String::as_str), text)
-    };
-    let hits = all(search);
-    let is_mixed = hits != search && rising(&hits, Style { before, separator: ":" }).is_some();
-    is_mixed.then(|| (hits, all(replace)))
 }
 
 /// Returns the styles that the number of a line may have.
@@ -216,21 +192,6 @@ mod tests {
         ] {
             let first = read(search, "c\n").into_iter().next();
             assert_eq!(first, Some(("a\nb\n".into(), "c\n".into())), "{search}");
-        }
-    }
-
-    #[test]
-    fn lines_around_the_hits_of_a_search_are_numbered_as_well() {
-        let edit = Some(("a\n\nb\n".to_owned(), "a\n\nc\n".to_owned()));
-        for path in ["", "src/a-1.rs:"] {
-            let around = path.replace(".rs:", ".rs-");
-            let quote = format!("{around}7-a\n{around}8-\n{path}9:b\n");
-            assert_eq!(read(&quote, "a\n\nc\n").into_iter().next(), edit, "{quote}");
-            assert_eq!(read(&quote, &quote.replace(":b", ":c")).into_iter().next(), edit, "{quote}");
-        }
-        // Numbers without a hit, with a gap, or of two files.
-        for quote in ["7-a\n8-b\n", "7:a\n9-b\n", "7:a\n-b\n", "a.rs-7-a\nb.rs:8:b\n"] {
-            assert_eq!(read(quote, "c\n"), [], "{quote}");
         }
     }
 

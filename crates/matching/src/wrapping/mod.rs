@@ -1,11 +1,9 @@
 //! Match level `wrapping`: removes wrapping from a quoted block.
 //!
 //! An alternative is the same edit without a fence, without line numbers, without the prefixes of a diff or of a
-//! search tool, without a layer of escapes, or with other bullets of its lists. Alternatives nest: a fence may contain
-//! numbered lines.
+//! search tool, or without a layer of escapes. Alternatives nest: a fence may contain numbered lines.
 
 mod alternative;
-mod bullets;
 mod escapes;
 mod fence;
 mod gutter;
@@ -19,9 +17,8 @@ const MOST: usize = 64;
 /// The maximum size of all alternatives together, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Returns the alternatives of an edit in a text of this language, those with less removed first, without the edit itself.
-pub(super) fn alternatives(search: &str, replace: &str, language: Option<&str>) -> Vec<AlternativeEdit> {
-    let has_lists = language == Some("markdown");
+/// Returns the alternatives of an edit, those with less removed first, without the edit itself.
+pub(super) fn alternatives(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     let mut all = vec![AlternativeEdit::plain(search, replace)];
     let (mut next, mut bytes) = (0, 0);
     while let Some(alternative) = all.get(next).cloned().filter(|_| all.len() < MOST && bytes < MAX_BYTES) {
@@ -31,8 +28,7 @@ pub(super) fn alternatives(search: &str, replace: &str, language: Option<&str>) 
             .into_iter()
             .chain(gutter::remove(search, replace))
             .chain(prefix::remove(search, replace))
-            .chain(if alternative.is_unescaped { Vec::new() } else { escapes::remove(search, replace) })
-            .chain(if has_lists { bullets::replace(search, replace) } else { Vec::new() });
+            .chain(if alternative.is_unescaped { Vec::new() } else { escapes::remove(search, replace) });
         for mut other in more {
             other.line = other.line.or(alternative.line);
             other.is_unescaped |= alternative.is_unescaped;
@@ -57,7 +53,7 @@ mod tests {
 
     #[test]
     fn a_plain_edit_has_no_alternative() {
-        assert_eq!(alternatives("let a = 1;\n", "let a = 2;\n", None), []);
+        assert_eq!(alternatives("let a = 1;\n", "let a = 2;\n"), []);
     }
 
     #[test]
@@ -65,7 +61,6 @@ mod tests {
         let found = alternatives(
             "```rust\n7: let a = 1;\n8: let b = 2;\n```\n",
             "```rust\n7: let a = 3;\n8: let b = 2;\n```\n",
-            None,
         );
         assert!(
             found
@@ -81,7 +76,7 @@ mod tests {
         let escaped = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
         let [search, replace] = ["s = \"a\\n\"\nt = 1", "s = \"a\\n\"\nt = 2"];
         let has = |search: &str, replace: &str, expected: (&str, &str)| {
-            alternatives(search, replace, None).iter().any(|one| (&*one.search, &*one.replace) == expected)
+            alternatives(search, replace).iter().any(|one| (&*one.search, &*one.replace) == expected)
         };
         assert!(has(&escaped(&escaped(search)), &escaped(&escaped(replace)), (search, replace)));
         assert!(has(&escaped(search), replace, (search, replace)));
@@ -91,9 +86,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_text_has_too_many_alternatives(search in "[ab`~0-9:|\\\\nt\"'\n +-]{0,60}", replace in ".{0,20}") {
-            for language in [None, Some("markdown")] {
-                proptest::prop_assert!(alternatives(&search, &replace, language).len() <= MOST);
-            }
+            proptest::prop_assert!(alternatives(&search, &replace).len() <= MOST);
         }
     }
 }
