@@ -93,9 +93,15 @@ pub fn anchors(text: &str) -> BTreeMap<String, usize> {
         Event::Start(Tag::Image { .. }) => images += 1,
         Event::End(TagEnd::Image) => images = images.saturating_sub(1),
         Event::Text(text) | Event::Code(text) if images == 0 => {
-            heading.iter_mut().for_each(|heading| heading.push_str(&text));
+            if let Some(heading) = &mut heading {
+                heading.push_str(&text);
+            }
         }
-        Event::SoftBreak | Event::HardBreak => heading.iter_mut().for_each(|heading| heading.push(' ')),
+        Event::SoftBreak | Event::HardBreak => {
+            if let Some(heading) = &mut heading {
+                heading.push(' ');
+            }
+        }
         Event::Html(html) | Event::InlineHtml(html) => {
             for id in attributes(&html, &["id", "name"]) {
                 anchors.add(id.to_lowercase(), lines.line_at(offset));

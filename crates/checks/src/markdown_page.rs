@@ -136,7 +136,9 @@ pub(super) fn headings(text: &str) -> HashSet<String> {
             Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
             Event::End(TagEnd::Heading(_)) => headings.extend(heading.take().map(|text| normalize(&text))),
             Event::Text(text) | Event::Code(text) => {
-                heading.iter_mut().for_each(|heading| heading.push_str(&text));
+                if let Some(heading) = &mut heading {
+                    heading.push_str(&text);
+                }
             }
             _ => {}
         }

@@ -18,11 +18,12 @@ pub(super) fn is_line_comment_start(text: &str) -> bool {
     })
 }
 
-/// The signs that begin and end the comments of an outline.
-const SIGNS: [(&str, &str); 4] = [("<!--", "-->"), ("/*", "*/"), ("//", ""), ("#", "")];
+/// The sign that begins a comment of an outline, the characters that may extend it, and the sign that ends the comment.
+const SIGNS: [(&str, &str, &str); 4] =
+    [("<!--", "-", "-->"), ("/*", "*!", "*/"), ("//", "/!", ""), ("#", "#", "")];
 
 /// The maximum number of signs of one line that may begin its comment.
-const MAX_SIGNS: usize = 8;
+pub(super) const MAX_SIGNS: usize = 8;
 
 /// Returns the code of a line that ends with a comment. `start` is the offset of the line in the outline's text.
 pub(super) fn before_comment<'l>(line: &'l str, start: usize, outline: &Outline) -> Option<&'l str> {
@@ -31,17 +32,21 @@ pub(super) fn before_comment<'l>(line: &'l str, start: usize, outline: &Outline)
     let words = comments.get(before.checked_sub(1)?)?;
     let (head, behind) = (line.get(..words.start.checked_sub(start)?)?, line.get(words.end - start..)?);
     let run = head.trim_end_matches(|sign| "<!-/*#".contains(sign)).len();
-    let signs = head.get(run..)?;
-    let (open, _) =
-        SIGNS.iter().filter(|(_, close)| behind.trim() == *close).find(|(open, _)| signs.contains(open))?;
-    let code = head.get(..run + signs.find(open)?)?.trim();
+    let begin = |(open, more, _): &(&str, &str, &str)| {
+        let end = head.trim_end_matches(|sign| more.contains(sign)).len();
+        let from = end.saturating_sub(open.len()).max(run);
+        Some(from + head.get(from..)?.find(open)?)
+    };
+    let fitting = SIGNS.iter().filter(|(.., close)| behind.trim() == *close);
+    let code = head.get(..fitting.filter_map(begin).min()?)?.trim();
     (!code.is_empty()).then_some(code)
 }
 
-/// Returns the text before each sign of a line that may begin a comment at its end.
+/// Returns the text before each sign of a line that may begin a comment at its end, for the first [`MAX_SIGNS`] signs.
 pub(super) fn before_signs(line: &str) -> impl Iterator<Item = &str> {
-    let begins =
-        |at: &usize| line.get(*at..).is_some_and(|rest| SIGNS.iter().any(|(open, _)| rest.starts_with(open)));
+    let begins = |at: &usize| {
+        line.get(*at..).is_some_and(|rest| SIGNS.iter().any(|(open, ..)| rest.starts_with(open)))
+    };
     let heads = line.char_indices().map(|(at, _)| at).filter(begins).filter_map(|at| line.get(..at));
     heads.map(str::trim).filter(|head| !head.is_empty()).take(MAX_SIGNS)
 }
@@ -70,12 +75,16 @@ mod tests {
             ("a = 1  # b", Some("a = 1")),
             ("  a = 1#", Some("a = 1")),
             ("a = 1  ## # b", Some("a = 1")),
+            ("a = 1  #// b", Some("a = 1")),
+            ("a = 8//(2)# b", Some("a = 8//(2)")),
             ("a = '# b'", None),
             ("# b", None),
             ("a = 1", None),
         ] {
             assert_eq!(code("a.py", "python", line, line), expected, "{line}");
         }
+        let text = "a = (8 //# b\n    2)\n";
+        assert_eq!(code("a.py", "python", text, "a = (8 //# b"), Some("a = (8 //"));
         let text = "fn f() {\n    a(); // b\n    c--// d\n    e /* f */\n    g /* h */ + 1;\n    i(); /* j\n    k */ l();\n}\n";
         for (line, expected) in [
             ("    a(); // b", Some("a();")),

@@ -17,6 +17,7 @@ use super::located::Proposal;
 use super::located::{Located, MatchInfo, MatchLevel, MatchTolerance, SimilarLines, TypoPolicy, UniqueMatch};
 use super::matcher::Matcher;
 use super::nearest::{self, Hit, Nearest, NearestQuery};
+use super::other_place::OtherPlace;
 use super::rebase::{Block, MatchSite, is_word_char, rebase, tokens};
 use super::rows::FoldedLines;
 use super::search_text::OnRepeat;
@@ -109,6 +110,13 @@ impl Matcher<'_> {
     }
 }
 
+/// A match that may not be the only one.
+struct Candidate {
+    located: Located,
+    /// The line of the search that differs in the file, if all others are the same.
+    differing: Option<usize>,
+}
+
 /// Finds the only match that is a letter or a line away.
 pub(super) fn find(
     matcher: &mut Matcher<'_>,
@@ -116,13 +124,18 @@ pub(super) fn find(
     (threshold, typos): (Score, TypoPolicy),
     outline: &dyn Fn() -> Option<Outline>,
 ) -> Option<Located> {
-    let located = by_letter(matcher, threshold)
+    let Candidate { located, differing } = by_letter(matcher, threshold)
+        .map(|located| Candidate { located, differing: None })
         .or_else(|| by_line(matcher, nearest_blocks, (threshold, typos), outline))?;
     let Located::One(found) = located else { return Some(located) };
-    if let Some(other) = other_place::find(matcher, &found.lines, outline)? {
-        let mut lines = vec![found.match_info.line, other];
-        lines.sort_unstable();
-        return Some(Located::Ambiguous { level: MatchLevel::Similar, lines, is_complete: false });
+    match other_place::find(matcher, &found.lines, differing, outline) {
+        OtherPlace::Absent => {}
+        OtherPlace::At(other) => {
+            let mut lines = vec![found.match_info.line, other];
+            lines.sort_unstable();
+            return Some(Located::Ambiguous { level: MatchLevel::Similar, lines, is_complete: false });
+        }
+        OtherPlace::OutOfBudget => return None,
     }
     Some(if repeats(matcher, &found) {
         Located::AlreadyApplied { line: found.match_info.line }
@@ -163,7 +176,7 @@ fn by_line(
     nearest_blocks: &NearestBlocks,
     (threshold, typos): (Score, TypoPolicy),
     outline: &dyn Fn() -> Option<Outline>,
-) -> Option<Located> {
+) -> Option<Candidate> {
     let similar = nearest_blocks
         .best
         .filter(|similar| similar.score >= threshold && nearest_blocks.leads(similar.score))?;
@@ -180,10 +193,11 @@ fn by_line(
         runner_up: nearest_blocks.runner_up,
         ..MatchInfo::only(MatchLevel::Similar, similar.score, similar.first)
     };
-    Some(match rebase(&block, &site, matcher.range.text) {
+    let located = match rebase(&block, &site, matcher.range.text) {
         Ok(changes) => Located::One(UniqueMatch { changes, match_info, lines: similar.first..=similar.last }),
         Err(conflict) => Located::Conflict(conflict),
-    })
+    };
+    Some(Candidate { located, differing: site.differing })
 }
 
 /// Returns the site of a block that differs from the quoted lines in exactly one line.
@@ -261,12 +275,15 @@ fn has_same_code(
 ) -> bool {
     let (text, span) = (matcher.range.text.text(line), matcher.range.text.span(line));
     let same = |code: Option<&str>, other: &str| code.is_some_and(|code| fold(code) == fold(other));
-    if fold(text.trim()).starts_with(&*fold(quoted)) {
+    // Looking for signs is cheaper than parsing.
+    let may_be_code =
+        |longer: &str, shorter: &str| comment::before_signs(longer).any(|head| fold(head) == fold(shorter));
+    if may_be_code(text, quoted) {
         let outline = outline();
         return same(outline.and_then(|outline| comment::before_comment(text, span.start, &outline)), quoted);
     }
     // Whether a sign begins a comment depends on the text around it.
-    let is_longer = fold(quoted).starts_with(&*fold(text.trim()));
+    let is_longer = may_be_code(quoted, text.trim());
     let Some(source) = matcher.range.source.filter(|_| is_longer) else { return false };
     let around = (matcher.range.view.get(..span.start), matcher.range.view.get(span.end..));
     let (Some(before), Some(after)) = around else { return false };

@@ -593,6 +593,57 @@ fn all_quoted_lines_in_another_place_are_a_second_match() {
 }
 
 #[test]
+fn a_quoted_comment_may_name_the_place() {
+    let found = |language: &str, file: &str, quote: &str, replace: &str| {
+        let found = located_in(language, file, quote, replace, PEN).0;
+        let Located::One(found) = found else { panic!("{found:?}\nin {file}") };
+        assert_eq!(found.match_info.level, MatchLevel::Similar);
+        found.match_info.line
+    };
+    let js = "function a() {\n  foo(x);\n  break; // leave the outermost loop here\n}\nfunction b() {\n  break;\n}\n";
+    let quote = "  break; // leave the outermot loop here\n";
+    assert_eq!(found("javascript", js, quote, &quote.replace("break", "return")), 3);
+
+    let python =
+        "import os  # noqa: F401 keep for plugins\nimport sys\n\ndef f():\n    import os\n    return os\n";
+    let quote = "import os  # noqa: F401 keep for plugns\n";
+    assert_eq!(found("python", python, quote, &quote.replace("import os", "import os, re")), 1);
+
+    let quote = "    open_all(x); // first all files\n    write_all(x); // second all lines\n    close_all(x); // third all of them again\n";
+    let bare = "    open_all(x);\n    write_all(x);\n    close_all(x);\n";
+    let longer = quote.replace("    write_all", "    log(x);\n    write_all");
+    let rust = format!("fn a(x: &X) {{\n{longer}}}\n\nfn b(x: &X) {{\n{bare}}}\n");
+    assert_eq!(found("rust", &rust, quote, &quote.replace("write_all(x)", "write_some(x)")), 2);
+}
+
+#[test]
+fn a_file_is_only_parsed_if_a_comment_may_decide() {
+    let parsed = |file: &str, quote: &str| {
+        let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
+        let range = LineRange::new(&buffer, 1, usize::MAX).with_language(
+            Some("python"),
+            "a.py",
+            &lockgate_syntax::Grammars,
+        );
+        let replace = quote.replace("return", "yield");
+        let search_text = SearchText { search: quote, replace: &replace, on_repeat: OnRepeat::Reject };
+        let count = std::cell::Cell::new(0);
+        let outline = || {
+            count.set(count.get() + 1);
+            lockgate_syntax::outline("python", "a.py", file)
+        };
+        let located = locate(search_text, range, PEN, &outline);
+        (matches!(located, Located::One(_)), count.get() > 0)
+    };
+    let extra = REPORT.replace("    log", "    total += 1\n    log");
+    assert_eq!(parsed(&extra, REPORT), (true, false));
+    let commented = REPORT.replace("total = 0", "total = 0  # sum");
+    assert_eq!(parsed(&commented, REPORT), (true, true));
+    let long = REPORT.replace("log(total)", &format!("log({})", "'all of the rows', ".repeat(30)));
+    assert_eq!(parsed(&long.replace("= 0", "= 0 + first_of(row)"), &long), (false, false));
+}
+
+#[test]
 fn a_block_without_one_of_the_quoted_lines_is_no_second_match() {
     let replace = METHOD.replace("return data", "return 1");
     let (_, cart) = TWO_METHODS.split_once("\n\n\n").unwrap();
@@ -700,24 +751,4 @@ fn an_accent_may_be_separate() {
         let found = refused(&file, "name = \"caf\u{e9}\"\nsize = 1\n", "size = 1\n");
         assert!(is_nowhere(&found), "{other:?}");
     }
-}
-
-#[test]
-fn a_list_of_markdown_may_have_another_bullet() {
-    let list = "# Notes\n\n* Wash the car\n* Buy milk\n\nText - with * signs\n";
-    let edit = |language: &str, file: &str| {
-        let search = "- Wash the car\n- Buy milk\n";
-        located_in(language, file, search, &search.replace("milk", "bread"), MatchTolerance::Wrapping).0
-    };
-    assert!(matches!(edit("markdown", list), Located::One(_)));
-    assert!(is_nowhere(&edit("yaml", list)));
-    assert!(is_nowhere(&edit("markdown", &list.replace("* Buy", "+ Buy"))), "two lists");
-    for twin in ["* Wash the car\n* Buy milk\n", "+ Wash the car\n+ Buy milk\n"] {
-        let found = edit("markdown", &format!("{list}\n{twin}"));
-        assert!(matches!(found, Located::Ambiguous { .. }), "{found:?}");
-    }
-    let Located::One(found) = edit("markdown", &format!("{list}\n- Wash the car\n- Buy milk\n")) else {
-        panic!()
-    };
-    assert_eq!((found.match_info.level, found.match_info.line), (MatchLevel::Exact, 8));
 }

@@ -102,7 +102,9 @@ impl ShellKeywords {
         self.see_block(node);
         if !node.is_named() {
             let opener = OPENERS.iter().position(|opener| *opener == kind);
-            opener.and_then(|opener| self.opened.get_mut(opener)).into_iter().for_each(|opened| *opened += 1);
+            if let Some(opened) = opener.and_then(|opener| self.opened.get_mut(opener)) {
+                *opened += 1;
+            }
             return;
         }
         match kind {

@@ -507,4 +507,20 @@ fn a_blank_that_may_end_a_line_is_refused() {
     let text = file.replace("        x,", "        \"a\u{a0}b\",");
     let in_text = |edit: &str| edit.replace("(x)", "(\"a\u{a0}b\")");
     assert!(edited("rust", &text, &in_text(quote), &in_text(replace)).is_ok());
+    // So it is in a comment, unless it may end a line.
+    let with =
+        |text: &str, odd: &str| text.replace("    return", &format!("    // all{odd}of it\n    return"));
+    for (odd, is_found) in [
+        ("\u{a0}", true),
+        ("\u{3000}", true),
+        ("\r", false),
+        ("\u{b}", false),
+        ("\u{c}", false),
+        ("\u{85}", false),
+        ("\u{2028}", false),
+        ("\u{2029}", false),
+    ] {
+        let result = edited("rust", &with(file, odd), &with(quote, odd), &with(replace, odd));
+        assert_eq!(result.is_ok(), is_found, "{odd:?}: {result:?}");
+    }
 }

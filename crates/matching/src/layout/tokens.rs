@@ -12,6 +12,9 @@ const LEAST_CHARS: usize = 10;
 /// The maximum number of words that are looked for before the file is parsed.
 const MAX_WORDS: usize = 256;
 
+/// The characters, other than a line feed, that end a line in some language.
+const LINE_ENDS: [char; 6] = ['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+
 /// A text with its tokens.
 pub(super) struct Tokens<'t> {
     pub(super) text: &'t str,
@@ -65,17 +68,18 @@ impl<'t> Tokens<'t> {
         rules.has_directives && (0..self.len()).any(|index| self.text(index) == "#")
     }
 
-    /// Returns true if a blank outside of strings is neither a space, a tab nor a line end. It may end a line, or a
-    /// comment, in one language and not in another.
+    /// Returns true if a blank between tokens is neither a space, a tab nor a line end, or if a comment has a character
+    /// that ends a line, and so the comment, in one language and not in another.
     pub(super) fn has_odd_blank(&self) -> bool {
-        let strings = self.tokens.iter().filter(|token| token.kind == TokenKind::Text);
-        let ends = std::iter::once(self.text.len()..self.text.len());
+        let is_odd = |blank: char| blank.is_whitespace() && ![' ', '\t', '\n'].contains(&blank);
         let mut from = 0;
-        strings.map(|token| token.span.clone()).chain(ends).any(|string| {
-            let outside = self.text.get(from..string.start).unwrap_or_default();
-            from = string.end;
-            outside.contains(|blank: char| blank.is_whitespace() && ![' ', '\t', '\n'].contains(&blank))
-        })
+        let has_odd = self.tokens.iter().any(|token| {
+            let gap = self.text.get(from..token.span.start).unwrap_or_default();
+            from = token.span.end;
+            let text = self.text.get(token.span.clone()).unwrap_or_default();
+            gap.contains(is_odd) || token.kind == TokenKind::Comment && text.contains(LINE_ENDS)
+        });
+        has_odd || self.text.get(from..).unwrap_or_default().contains(is_odd)
     }
 
     /// Returns true if a text has all words, so that parsing it may be worth the time.

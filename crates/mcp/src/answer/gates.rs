@@ -88,7 +88,7 @@ pub(super) fn notes(verdict: &Verdict, policy_folder: &str) -> Vec<String> {
 /// Returns the note for a required gate that leaves the file out.
 fn left_out_note(run: &GateRun) -> String {
     let reason = run.why.as_deref().unwrap_or("left out");
-    format!("not checked by {}, which the policy requires: {reason}", run.gate)
+    format!("not checked by {}, which the policy requires ({reason})", run.gate)
 }
 
 /// Returns a note for each other reason for which gates could not check the draft.
@@ -188,12 +188,15 @@ mod tests {
         );
         let left_out =
             |gate, why| GateRun { reason: RunReason::LeftOut, ..run(gate, Outcome::Skipped, Some(why)) };
-        let runs = vec![left_out("eslint", "ignored the file: x"), left_out("mypy", "it is off")];
+        let runs = vec![
+            left_out("eslint", "ignored the file: x"),
+            left_out("mypy", "reads the file, but what it checks for is off"),
+        ];
         assert_eq!(
             notes(&Verdict::new(runs, Vec::new()), ""),
             [
-                "not checked by eslint, which the policy requires: ignored the file: x",
-                "not checked by mypy, which the policy requires: it is off",
+                "not checked by eslint, which the policy requires (ignored the file: x)",
+                "not checked by mypy, which the policy requires (reads the file, but what it checks for is off)",
             ]
         );
         let softened = |gate| GateRun { softened: true, ..run(gate, Outcome::Found, None) };
