@@ -111,7 +111,7 @@ impl Matcher<'_> {
 }
 
 /// A match that may not be the only one.
-struct Candidate {
+struct SimilarBlock {
     located: Located,
     /// The line of the search that differs in the file, if all others are the same.
     differing: Option<usize>,
@@ -124,8 +124,8 @@ pub(super) fn find(
     (threshold, typos): (Score, TypoPolicy),
     outline: &dyn Fn() -> Option<Outline>,
 ) -> Option<Located> {
-    let Candidate { located, differing } = by_letter(matcher, threshold)
-        .map(|located| Candidate { located, differing: None })
+    let SimilarBlock { located, differing } = by_letter(matcher, threshold)
+        .map(|located| SimilarBlock { located, differing: None })
         .or_else(|| by_line(matcher, nearest_blocks, (threshold, typos), outline))?;
     let Located::One(found) = located else { return Some(located) };
     match other_place::find(matcher, &found.lines, differing, outline) {
@@ -176,7 +176,7 @@ fn by_line(
     nearest_blocks: &NearestBlocks,
     (threshold, typos): (Score, TypoPolicy),
     outline: &dyn Fn() -> Option<Outline>,
-) -> Option<Candidate> {
+) -> Option<SimilarBlock> {
     let similar = nearest_blocks
         .best
         .filter(|similar| similar.score >= threshold && nearest_blocks.leads(similar.score))?;
@@ -197,7 +197,7 @@ fn by_line(
         Ok(changes) => Located::One(UniqueMatch { changes, match_info, lines: similar.first..=similar.last }),
         Err(conflict) => Located::Conflict(conflict),
     };
-    Some(Candidate { located, differing: site.differing })
+    Some(SimilarBlock { located, differing: site.differing })
 }
 
 /// Returns the site of a block that differs from the quoted lines in exactly one line.
