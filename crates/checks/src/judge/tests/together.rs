@@ -5,13 +5,13 @@ use super::*;
 /// Finds, in the folder that is named, each line of a text with a word that begins with `bad`, and notes that it ran.
 const GREP: &str = r"echo run >> {project}/log; cd $1; grep -Rn bad --include=*.txt . | sed -n 's/^\.\/\([^:]*:[0-9]*\):.*\(bad[a-z]*\).*/\1:\2:seen \2/p'";
 
-/// A project-wide gate that runs this script, with these arguments.
+/// A project-wide gate that runs this script, with these arguments, and time for a hundred runs on a busy machine.
 fn trial(script: &str, words: &str, more: &str) -> Trial {
     let script = script.replace('\'', "''");
     Trial::new(&format!(
         "define:\n  finder:\n    about: Made up.\n    languages: ['*']\n    kind: command\n    input: staged\n    \
          scope: project\n    command: [sh, -c, '{script}', sh, {words}]\n    output: {FILES}\n    {more}\n\
-         quality_gates:\n  '*': [{{ tool: finder }}]\n"
+         quality_gates:\n  '*': [{{ tool: finder }}]\nlimits: {{ total: 120s }}\n"
     ))
 }
 
