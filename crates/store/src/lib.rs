@@ -52,7 +52,7 @@ pub use disk::fingerprint::FileFingerprint;
 pub use document::{DocumentPath, Snapshot, Write};
 pub use file_write::FileWrite;
 pub use files::{Files, OpenFolder};
-pub use git::{FileAtRevision, Repository, Revision, RevisionFiles};
+pub use git::{FileAtRevision, IndexFiles, Repository, Revision, RevisionFiles};
 pub use history::{
     EditFilter, EditId, EditMeta, Entry, EntryKind, FileChange, JournalRecord, RetentionLimits,
 };

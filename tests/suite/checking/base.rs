@@ -315,3 +315,22 @@ fn a_blob_that_is_missing_is_a_failure_and_not_a_new_file() {
     write(&fixture, &[("a.py", BAD)]);
     assert!(check(&fixture, &[], 70).stderr.contains("the text of a.py at HEAD cannot be read"));
 }
+
+#[test]
+fn what_a_sparse_checkout_leaves_out_is_not_deleted() {
+    // The second is the control.
+    for (command, change, deleted, exit) in
+        [(&["sparse-checkout", "set", "a"][..], "added", 0, 1), (&["rm", "-q", "-r", "b"], "renamed", 2, 0)]
+    {
+        let fixture = project();
+        commit(&fixture, &[("a/x.py", GOOD), ("b/y.py", BAD), ("b/z.py", GOOD)]);
+        git(&fixture, "root", command);
+        write(&fixture, &[("a/new.py", BAD)]);
+        for paths in [&[][..], &["a", "b"]] {
+            let answer = json(&fixture, paths, exit);
+            let file = &answer["files"][0];
+            assert_eq!((&file["path"], &file["change"]), (&"a/new.py".into(), &change.into()), "{answer}");
+            assert_eq!(answer["counts"]["deleted"], deleted, "{answer}");
+        }
+    }
+}

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
+use std::thread::Builder;
 use std::time::Duration;
 
 use super::super::judge::GateContext;
@@ -15,8 +16,9 @@ use super::super::links::{AuditedPage, checks_links, markdown};
 use super::super::load;
 use super::super::services::{Services, cancelled};
 use super::super::trust::CallPermissions;
+use super::changed_file::{AuditedFiles, ChangedFile, RenamedFrom};
 use super::normalize::comparable;
-use super::survey::{AuditedFiles, ChangedFile, skipped};
+use super::skipped::skipped;
 use super::{Audit, ChangeKind, CheckedFile, SkippedFile};
 use lockgate_checks::{
     self as gate, DeadLinks, Draft, GateInput, InputLocation, Lost, OnDisk, Verdict, Watch, parallel,
@@ -238,7 +240,7 @@ impl Services {
         changed: &ChangedFile,
         was: FileAtRevision,
     ) -> Result<FileRead, Error> {
-        let ChangedFile { path, previous_path: from, .. } = changed;
+        let ChangedFile { path, renamed_from: from, .. } = changed;
         let read = || -> Result<_, Error> {
             let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
             let rules = self.policies.policy(&self.store.files, &place)?;
@@ -255,7 +257,7 @@ impl Services {
         };
         let after = current.buffer;
         let change = match (from, &was) {
-            (Some(from), _) => ChangeKind::Renamed(from.clone()),
+            (Some(from), _) => ChangeKind::Renamed(from.path().to_owned()),
             (None, FileAtRevision::Absent) => ChangeKind::Added,
             (None, FileAtRevision::Text(_) | FileAtRevision::Elsewhere(_)) => ChangeKind::Modified,
         };
@@ -284,39 +286,52 @@ fn previous_content(
     revision: Option<&Revision>,
     whole: Option<&Revision>,
 ) -> Result<FileAtRevision, Error> {
-    let ChangedFile { path, previous_path: from, outside_path, limit } = changed;
-    if let (Some(path), Some(whole)) = (outside_path, whole) {
-        return whole.file_at(path, *limit);
-    }
-    revision.map_or(Ok(FileAtRevision::Absent), |revision| {
-        revision.file_at(from.as_ref().unwrap_or(path), *limit)
-    })
+    let (revision, path) = match &changed.renamed_from {
+        None => (revision, &changed.path),
+        Some(RenamedFrom::InRoot(path)) => (revision, path),
+        Some(RenamedFrom::Outside { from_top, .. }) => (whole, from_top),
+    };
+    revision.map_or(Ok(FileAtRevision::Absent), |revision| revision.file_at(path, changed.limit))
 }
 
 /// Works on items in parallel while this thread makes them, and returns the results in their order.
 ///
-/// Errors: the first one of making an item, and that of the first item whose work failed.
+/// If the system starts fewer threads, the existing ones do all of the work.
+///
+/// Errors: the first one of making an item, that of the first item whose work failed, and `INTERNAL` if the system starts
+/// no thread.
 fn in_threads<T: Send, R: Send>(
     threads: usize,
     items: impl Iterator<Item = Result<T, Error>>,
     work: impl Fn(T) -> Result<R, Error> + Sync,
 ) -> Result<Vec<R>, Error> {
-    let (queue, waiting) = sync_channel::<(usize, T)>(threads);
+    in_built_threads((0..threads.max(1)).map(|_| Builder::new()), items, work)
+}
+
+/// Does the same with a thread of each builder.
+fn in_built_threads<T: Send, R: Send>(
+    builders: impl ExactSizeIterator<Item = Builder>,
+    items: impl Iterator<Item = Result<T, Error>>,
+    work: impl Fn(T) -> Result<R, Error> + Sync,
+) -> Result<Vec<R>, Error> {
+    let (queue, waiting) = sync_channel::<(usize, T)>(builders.len());
     let (waiting, results) = (Arc::new(Mutex::new(waiting)), Mutex::new(Vec::new()));
     let (work, done) = (&work, &results);
     std::thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
+        for builder in builders {
             let waiting = Arc::clone(&waiting);
-            scope.spawn(move || {
+            let run = move || {
                 loop {
                     let next = waiting.lock().recv();
                     let Ok((at, item)) = next else { return };
                     let result = work(item);
                     done.lock().push((at, result));
                 }
-            });
+            };
+            drop(builder.spawn_scoped(scope, run));
         }
-        // The threads alone have the receiver: once all have stopped, sending fails and does not wait for ever.
+        // The threads alone have the receiver: without one, or once all have stopped, sending fails and does not wait
+        // for ever.
         drop(waiting);
         let queue = queue;
         for (at, item) in items.enumerate() {
@@ -330,7 +345,7 @@ fn in_threads<T: Send, R: Send>(
 }
 
 fn threads_stopped() -> Error {
-    Error::new(Code::Internal, "the threads that read the files stopped early")
+    Error::new(Code::Internal, "the threads that read the files stopped early, or the system started none")
 }
 
 #[cfg(test)]
@@ -351,6 +366,18 @@ mod tests {
         assert_eq!(in_threads(3, (0..100).map(Ok), even).unwrap_err().message, "1");
         let broken = (0..100).map(|number| if number < 50 { Ok(0) } else { Err(threads_stopped()) });
         assert_eq!(in_threads(3, broken, even).unwrap_err().message, threads_stopped().message);
+    }
+
+    #[test]
+    fn the_threads_that_the_system_starts_do_all_of_the_work() {
+        // No address space has room for such a stack.
+        let refused = || Builder::new().stack_size(1 << 50);
+        let double = |number: usize| Ok(2 * number);
+        let builders = [refused(), Builder::new(), refused()].into_iter();
+        let doubled = in_built_threads(builders, (0..100).map(Ok), double).unwrap();
+        assert_eq!(doubled, (0..100).map(|number| 2 * number).collect::<Vec<_>>());
+        let none = in_built_threads([refused(), refused()].into_iter(), (0..100).map(Ok), double);
+        assert_eq!(none.unwrap_err().message, threads_stopped().message);
     }
 
     #[test]

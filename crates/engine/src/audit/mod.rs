@@ -5,12 +5,15 @@
 //!
 //! Invariant: nothing is written below a root, and every judged file was read through its root.
 
+mod changed_file;
 mod checked_file;
 mod in_project;
 mod judge;
 mod known_files;
 mod merge;
 mod normalize;
+mod renames;
+mod skipped;
 mod survey;
 mod written;
 

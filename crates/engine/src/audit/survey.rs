@@ -3,71 +3,33 @@
 //! Invariant: each file is compared once, even if several paths name it, or several roots contain it.
 
 use std::cell::LazyCell;
-use std::collections::{BTreeSet, HashSet};
-use std::path::Path;
+use std::collections::BTreeSet;
 
 use super::super::services::{Services, cancelled};
+use super::changed_file::{AuditedFiles, ChangedFile};
 use super::known_files::KnownFiles;
+use super::renames::set_previous_paths;
+use super::skipped::skipped;
 use super::{Audit, AuditRoot, CheckBase, SkippedFile, no_such_path};
-use lockgate_checks::{Watch, parallel, sanitize};
+use lockgate_checks::{Watch, parallel};
 use lockgate_error::{Code, Error};
 use lockgate_store::{
-    FileSnapshot, ListedPath, Listing, OTHER_REPOSITORY, PathKind, Repository, Revision, RevisionFiles,
-    relative,
+    FileSnapshot, IndexFiles, ListedPath, Listing, OTHER_REPOSITORY, PathKind, Repository, Revision,
+    RevisionFiles,
 };
 
-/// The files of one root to be judged.
-pub(super) struct AuditedFiles {
-    /// The index of the root in the audit.
-    pub(super) root_index: usize,
-    /// The revision to compare with, if there is one.
-    pub(super) revision: Option<Revision>,
-    /// The files of the whole repository at that revision, if a file was renamed from outside of the root.
-    pub(super) whole: Option<Revision>,
-    pub(super) changed: Vec<ChangedFile>,
-    /// The paths of the files that no longer exist, relative to the root.
-    pub(super) removed: Vec<String>,
-}
-
-/// A file that differs from the revision.
-#[derive(Debug)]
-pub(super) struct ChangedFile {
-    /// Its path relative to the root.
-    pub(super) path: String,
-    /// The path relative to the root that this file had at the revision, if it was another.
-    pub(super) previous_path: Option<String>,
-    /// The path from the top of the repository that this file had at the revision, if that was outside of the root.
-    pub(super) outside_path: Option<String>,
-    /// The size limit of the file, in bytes.
-    pub(super) limit: u64,
-}
-
-/// The files of one root that git tracks.
-#[derive(Default)]
-struct TrackedFiles {
-    /// Those of HEAD, if another revision is compared with.
-    head: Option<Revision>,
-    staged: BTreeSet<String>,
-}
-
-impl TrackedFiles {
-    /// Reads those of the index and, if another revision is compared with, of HEAD. One that cannot be read has none.
-    fn read(root: &Path, base: Option<&str>) -> TrackedFiles {
-        let Ok(Some(repository)) = Repository::around(root) else { return TrackedFiles::default() };
-        let staged = repository.staged_files();
-        let head = base.and_then(|_| repository.revision(None).ok());
-        TrackedFiles { head, staged }
-    }
-
-    /// Iterates over the tracked files at or below a path, some of them twice.
-    fn inside(&self, path: &str) -> impl Iterator<Item = &str> {
-        let head = self.head.iter().flat_map(move |head| head.names().inside(path).collect::<Vec<_>>());
-        let is_inside = move |file: &&str| {
-            path.is_empty()
-                || file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        head.chain(self.staged.iter().map(String::as_str).filter(is_inside))
-    }
+/// Iterates over the files at or below a path that git tracks, some of them twice: those of HEAD, if another revision is
+/// compared with, and of the index.
+fn tracked_inside<'f>(
+    head: Option<&'f Revision>,
+    index: &'f IndexFiles,
+    path: &'f str,
+) -> impl Iterator<Item = String> + 'f {
+    let is_inside = move |file: &&String| {
+        path.is_empty()
+            || file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    was_inside(head, path).into_iter().chain(index.staged.iter().filter(is_inside).cloned())
 }
 
 /// The result of comparing a file with the revision.
@@ -90,13 +52,15 @@ impl Services {
         known: &mut KnownFiles,
         watch: &Watch,
     ) -> Result<AuditedFiles, Error> {
-        let (audit_root, revision) = self.resolve_root(root, base)?;
+        let (audit_root, repository, revision) = self.resolve_root(root, base)?;
+        let index = repository.as_ref().map(Repository::index_files).unwrap_or_default();
         let folder = audit_root.top.join(&audit_root.prefix);
         audit.roots.push(audit_root);
         let root_index = audit.roots.len() - 1;
         let (changed, removed) = (Vec::new(), Vec::new());
-        let mut survey = AuditedFiles { root_index, revision, whole: None, changed, removed };
-        let names = survey.revision.as_ref().map(Revision::names);
+        let mut survey =
+            AuditedFiles { root_index, repository, index, revision, whole: None, changed, removed };
+        let (names, index) = (survey.revision.as_ref().map(Revision::names), &survey.index);
         let (mut candidates, mut removed) = self.candidates(root, scopes, &survey, base, audit)?;
         let mut is_new = |path: &String| known.compared.insert(folder.join(path));
         candidates.retain(&mut is_new);
@@ -107,7 +71,7 @@ impl Services {
             if watch.cancelled() {
                 Err(cancelled(watch))
             } else {
-                self.compare(root, path, root_index, names.as_ref())
+                self.compare(root, path, root_index, names.as_ref(), index)
             }
         });
         let mut sources = Vec::new();
@@ -123,8 +87,11 @@ impl Services {
             }
         }
         set_previous_paths(&mut survey.changed, &sources);
-        let renamed: Vec<String> =
-            survey.changed.iter().filter_map(|changed| changed.previous_path.clone()).collect();
+        let renamed: Vec<String> = survey
+            .changed
+            .iter()
+            .filter_map(|file| Some(file.renamed_from.as_ref()?.path().to_owned()))
+            .collect();
         known.renamed.extend(renamed.iter().map(|path| folder.join(path)));
         self.set_outside_paths(&mut survey, audit, known)?;
         survey.removed =
@@ -132,8 +99,12 @@ impl Services {
         Ok(survey)
     }
 
-    /// Resolves a root, and the base that its files are compared with.
-    fn resolve_root(&self, root: usize, base: Option<&str>) -> Result<(AuditRoot, Option<Revision>), Error> {
+    /// Resolves a root, its repository, and the base that its files are compared with.
+    fn resolve_root(
+        &self,
+        root: usize,
+        base: Option<&str>,
+    ) -> Result<(AuditRoot, Option<Repository>, Option<Revision>), Error> {
         let base_label = self.store.files.base().to_owned();
         let real = self.store.files.root_paths().get(root).cloned().unwrap_or_default();
         let Some(repository) = Repository::around(&real)? else {
@@ -146,7 +117,7 @@ impl Services {
             }
             let audit_root =
                 AuditRoot { root, top: real, prefix: String::new(), base_label, base: CheckBase::NoBase };
-            return Ok((audit_root, None));
+            return Ok((audit_root, None, None));
         };
         let (top, prefix) = (repository.top().to_owned(), repository.prefix().to_owned());
         let revision = repository.revision(base)?;
@@ -155,7 +126,7 @@ impl Services {
             None => CheckBase::NoCommits,
         };
         let audit_root = AuditRoot { root, top, prefix, base_label, base };
-        Ok((audit_root, Some(revision)))
+        Ok((audit_root, Some(repository), Some(revision)))
     }
 
     /// Returns the files that the paths name, each once, and those of them that no longer exist.
@@ -169,10 +140,9 @@ impl Services {
     ) -> Result<(BTreeSet<String>, BTreeSet<String>), Error> {
         let (mut files, mut removed) = (BTreeSet::new(), BTreeSet::new());
         let root_index = survey.root_index;
-        let tracked = LazyCell::new(|| match (&survey.revision, self.store.files.root_paths().get(root)) {
-            (Some(_), Some(folder)) => TrackedFiles::read(folder, base),
-            _ => TrackedFiles::default(),
-        });
+        // Where HEAD cannot be read, it has no files.
+        let head =
+            LazyCell::new(|| survey.repository.as_ref().filter(|_| base.is_some())?.revision(None).ok());
         for scope in scopes {
             let was = was_inside(survey.revision.as_ref(), &scope.path);
             let is_nested =
@@ -185,12 +155,13 @@ impl Services {
                 audit.skipped.push(SkippedFile { root_index, path: scope.path.clone(), reason });
                 continue;
             }
+            let is_deleted = |path: &String| self.is_deleted(root, path, &survey.index);
             match scope.kind {
                 PathKind::File => {
                     files.insert(scope.path.clone());
                 }
                 PathKind::Nothing if was.is_empty() => return Err(no_such_path(&scope.path)),
-                PathKind::Nothing => removed.extend(was),
+                PathKind::Nothing => removed.extend(was.into_iter().filter(is_deleted)),
                 PathKind::Folder => {
                     let listing = match is_nested {
                         true => Listing::default(),
@@ -206,13 +177,11 @@ impl Services {
                     // Tracked files count even if an ignore file names them.
                     let existing = was.iter().filter(|path| self.store.files.has_file(root, path));
                     files.extend(existing.cloned());
-                    let ignored = tracked
-                        .inside(&scope.path)
-                        .filter(|path| !files.contains(*path) && self.is_own_file(root, path))
-                        .map(str::to_owned)
+                    let ignored = tracked_inside(head.as_ref(), &survey.index, &scope.path)
+                        .filter(|path| !files.contains(path) && self.is_own_file(root, path))
                         .collect::<Vec<_>>();
                     files.extend(ignored);
-                    removed.extend(was.into_iter().filter(|path| self.store.files.is_deleted(root, path)));
+                    removed.extend(was.into_iter().filter(is_deleted));
                 }
             }
         }
@@ -226,46 +195,9 @@ impl Services {
         self.store.files.has_file(root, path) && !self.store.files.is_in_nested_repository(root, path)
     }
 
-    /// Finds the files of a root that were renamed from elsewhere in its repository.
-    fn set_outside_paths(
-        &self,
-        survey: &mut AuditedFiles,
-        audit: &Audit,
-        known: &mut KnownFiles,
-    ) -> Result<(), Error> {
-        let Some(AuditRoot { root, top, prefix, base, .. }) = audit.roots.get(survey.root_index) else {
-            return Ok(());
-        };
-        let (CheckBase::Revision(_, id), false) = (base, prefix.is_empty()) else { return Ok(()) };
-        let names = survey.revision.as_ref().map(Revision::names);
-        let is_new = |file: &&mut ChangedFile| {
-            file.previous_path.is_none() && names.as_ref().is_some_and(|names| !names.has(&file.path))
-        };
-        let new: Vec<&mut ChangedFile> = survey.changed.iter_mut().filter(is_new).collect();
-        if new.is_empty() {
-            return Ok(());
-        }
-        let Some(repository) = Repository::around(top)? else { return Ok(()) };
-        let whole = repository.revision(Some(id))?;
-        let was = whole.names();
-        for file in new {
-            let Ok((bytes, _)) = self.bytes(*root, &file.path) else { continue };
-            let is_source = |path: &&&str| {
-                !Path::new(path).starts_with(prefix)
-                    && is_deleted(&top.join(path))
-                    && !known.renamed.contains(&top.join(path))
-            };
-            let sources: Vec<&str> = was.paths_of(&bytes).iter().filter(is_source).copied().collect();
-            let has_name =
-                |source: &&&str| Path::new(source).file_name() == Path::new(&file.path).file_name();
-            let Some(source) = sources.iter().find(has_name).or(sources.first()) else { continue };
-            known.renamed.insert(top.join(source));
-            file.previous_path = Some(relative(prefix, source));
-            file.outside_path = Some((*source).to_owned());
-        }
-        drop(was);
-        survey.whole = Some(whole);
-        Ok(())
+    /// True if a file of the revision is deleted. What a sparse checkout leaves out is not.
+    fn is_deleted(&self, root: usize, path: &str, index: &IndexFiles) -> bool {
+        !index.is_left_out(path) && self.store.files.is_deleted(root, path)
     }
 
     /// Compares a file with the revision; a file that cannot be read as text is skipped.
@@ -275,6 +207,7 @@ impl Services {
         path: &str,
         root_index: usize,
         names: Option<&RevisionFiles<'_>>,
+        index: &IndexFiles,
     ) -> Result<FileComparison, Error> {
         let path = path.to_owned();
         let (bytes, limit) = match self.bytes(root, &path) {
@@ -282,25 +215,19 @@ impl Services {
             Err(error) => return skipped(root_index, path, error).map(FileComparison::Skipped),
         };
         let Some(names) = names else {
-            return Ok(FileComparison::Changed(
-                ChangedFile { path, previous_path: None, outside_path: None, limit },
-                Vec::new(),
-            ));
+            return Ok(FileComparison::Changed(ChangedFile { path, renamed_from: None, limit }, Vec::new()));
         };
         if names.is(&path, &bytes) {
             return Ok(FileComparison::Unchanged);
         }
-        let is_deleted = |other: &str| self.store.files.is_deleted(root, other);
+        let is_deleted = |other: &str| self.is_deleted(root, other, index);
         let sources = if names.has(&path) { &[] } else { names.paths_of(&bytes) };
         let deleted = sources.iter().filter(|path| is_deleted(path)).map(|path| (*path).to_owned()).collect();
-        Ok(FileComparison::Changed(
-            ChangedFile { path, previous_path: None, outside_path: None, limit },
-            deleted,
-        ))
+        Ok(FileComparison::Changed(ChangedFile { path, renamed_from: None, limit }, deleted))
     }
 
     /// Reads the bytes of a file, and its size limit.
-    fn bytes(&self, root: usize, path: &str) -> Result<(Vec<u8>, u64), Error> {
+    pub(super) fn bytes(&self, root: usize, path: &str) -> Result<(Vec<u8>, u64), Error> {
         let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
         let rules = self.policies.policy(&self.store.files, &place)?;
         let mut snapshot = self.store.files.read(&place, rules.limits.file)?;
@@ -310,53 +237,7 @@ impl Services {
     }
 }
 
-/// Sets the previous path of new files: `sources` are, for each file, the deleted files of the same bytes. Each of these
-/// was renamed to one file at most, if possible to one of the same name; a further file is a copy.
-fn set_previous_paths(changed: &mut [ChangedFile], sources: &[Vec<String>]) {
-    let mut renamed: HashSet<&String> = HashSet::new();
-    for is_any_name in [false, true] {
-        let new = changed.iter_mut().zip(sources).filter(|(file, _)| file.previous_path.is_none());
-        for (file, sources) in new {
-            let has_name = |source: &str| Path::new(source).file_name() == Path::new(&file.path).file_name();
-            let fits = |source: &&String| (is_any_name || has_name(source)) && !renamed.contains(*source);
-            let source = sources.iter().find(fits);
-            renamed.extend(source);
-            file.previous_path = source.cloned();
-        }
-    }
-}
-
-/// True if a file that was at an absolute path is deleted: nothing is there, or a folder.
-fn is_deleted(path: &Path) -> bool {
-    !path.symlink_metadata().is_ok_and(|metadata| !metadata.is_dir())
-}
-
 /// Returns the files that were at or below a path at the revision.
 fn was_inside(revision: Option<&Revision>, path: &str) -> Vec<String> {
     revision.map_or_else(Vec::new, |revision| revision.names().inside(path).map(str::to_owned).collect())
-}
-
-/// Errors that concern one file only, each with a reason to display; without one, the error's own message is
-/// shown.
-const SKIP_REASONS: [(Code, Option<&str>); 9] = [
-    (Code::NotText, Some("not text")),
-    (Code::TooLarge, Some("too large")),
-    (Code::Protected, Some("protected")),
-    (Code::PermissionDenied, Some("cannot be read")),
-    (Code::NotAFile, None),
-    (Code::FileNotFound, None),
-    (Code::PathOutsideRoot, None),
-    (Code::EditConflict, None),
-    (Code::NotEncodable, None),
-];
-
-/// Returns a file as skipped for this reason.
-///
-/// Errors: the reason itself, if it concerns more than one file.
-pub(super) fn skipped(root_index: usize, path: String, error: Error) -> Result<SkippedFile, Error> {
-    let Some((_, words)) = SKIP_REASONS.iter().find(|(code, _)| *code == error.code) else {
-        return Err(error);
-    };
-    let why = words.map_or_else(|| sanitize(&error.message), str::to_owned);
-    Ok(SkippedFile { root_index, path, reason: why })
 }

@@ -4,22 +4,23 @@
 //! hooks) and include files from elsewhere. This module does neither. It reads commits, trees and blobs by
 //! their hashes, and uses only the parts of the configuration that describe their storage.
 //!
-//! Invariant: no program is started, no file of the repository is written, and no object is read from a
-//! folder outside of it.
+//! Invariant: no program is started, no file of the repository is written, no object is read from a folder outside of
+//! it, and no pipe or device in it is opened.
 
 mod alternates;
+mod special_files;
 mod tree;
 
 use std::collections::{BTreeSet, HashMap};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use gix::ObjectId;
-use gix::index::entry::Mode;
+use gix::index::entry::{Flags, Mode};
 use gix::objs::Kind;
 
 use lockgate_error::{Code, Error};
+use special_files::GitFolders;
 use tree::{Trees, describe};
 
 /// The start of a Git LFS pointer, which replaces a large file's text in the repository.
@@ -67,6 +68,23 @@ pub struct Revision {
     pub id: Option<String>,
 }
 
+/// The files of the index below a root, by their paths relative to the root.
+#[derive(Debug, Default)]
+pub struct IndexFiles {
+    /// Those that are staged or committed.
+    pub staged: BTreeSet<String>,
+    /// Those that a sparse checkout leaves out of the work tree, or the folders that contain them.
+    left_out: BTreeSet<String>,
+}
+
+impl IndexFiles {
+    /// True if a sparse checkout leaves this file out of the work tree. Its absence is no deletion.
+    pub fn is_left_out(&self, path: &str) -> bool {
+        let mut folders = Path::new(path).ancestors().filter_map(Path::to_str);
+        !self.left_out.is_empty() && folders.any(|folder| self.left_out.contains(folder))
+    }
+}
+
 /// The state of a file at a revision.
 #[derive(Debug)]
 pub enum FileAtRevision {
@@ -81,16 +99,20 @@ pub enum FileAtRevision {
 impl Repository {
     /// Finds the repository that a root lies in, by its real path; `None` if there is none.
     ///
-    /// Errors: `INVALID_INPUT` for one that cannot be read, or that uses objects from elsewhere.
+    /// Errors: `INVALID_INPUT` for one that cannot be read, that uses objects from elsewhere, or that has a pipe or a device
+    /// in it.
     pub fn around(root: &Path) -> Result<Option<Repository>, Error> {
         let Some(top) = root.ancestors().find(|folder| is_repository(folder)) else { return Ok(None) };
+        let dot_git = top.join(".git");
+        let git = GitFolders::of(&dot_git);
+        let objects = alternates::object_folders(top, &git.common.join("objects"))?;
+        special_files::refuse(top, &git, objects)?;
         let options = gix::open::Options::isolated().bail_if_untrusted(false);
-        let repo = gix::open_opts(top, options).map_err(|error| {
+        let repo = gix::open_opts(dot_git, options).map_err(|error| {
             let message = format!("the repository in {} cannot be read: {}", top.display(), describe(&error));
             let refused = Error::new(Code::InvalidInput, message).field("--root");
             if error.is_unsupported() { refused.hint(UNSUPPORTED_HINT) } else { refused }
         })?;
-        alternates::refuse_outside(top, &repo.common_dir().join("objects"))?;
         let prefix = root.strip_prefix(top).unwrap_or(Path::new(""));
         let prefix = prefix.to_str().ok_or_else(|| {
             Error::new(Code::InvalidInput, format!("the path of {} is not UTF-8", root.display()))
@@ -108,40 +130,52 @@ impl Repository {
         &self.prefix
     }
 
-    /// Returns the paths of the files below the root that the index has, staged or committed, relative to the root. A
-    /// missing index has none, and neither has one that cannot be read or is larger than its limit.
-    pub fn staged_files(&self) -> BTreeSet<String> {
+    /// Reads the index below the root. A missing index has no files, and neither has one that cannot be read or is larger
+    /// than its limit.
+    pub fn index_files(&self) -> IndexFiles {
         let index = self.repo.index_path();
         let shared =
             index.with_file_name("").read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
-        // A split index has most of its entries in another file.
-        let is_shared = |path: &PathBuf| {
-            path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"sharedindex."))
-        };
+        let is_shared = |path: &PathBuf| path.file_name().is_some_and(special_files::is_index);
         let is_readable = |path: &PathBuf| {
             path.symlink_metadata().is_ok_and(|file| file.is_file() && file.len() <= MAX_INDEX)
         };
         if !is_readable(&index) || !shared.filter(is_shared).all(|path| is_readable(&path)) {
-            return BTreeSet::new();
+            return IndexFiles::default();
         }
-        let Ok(index) = self.repo.open_index() else { return BTreeSet::new() };
-        let is_file = |mode: Mode| mode == Mode::FILE || mode == Mode::FILE_EXECUTABLE;
-        let files = index.entries().iter().filter(|entry| is_file(entry.mode));
-        let paths = files.filter_map(|entry| std::str::from_utf8(entry.path(&index)).ok());
+        let Ok(index) = self.repo.open_index() else { return IndexFiles::default() };
         let below = |path: &str| match self.prefix.as_str() {
             "" => Some(path.to_owned()),
             prefix => path.strip_prefix(prefix)?.strip_prefix('/').map(str::to_owned),
         };
-        paths.filter_map(below).collect()
+        let mut files = IndexFiles::default();
+        for entry in index.entries() {
+            let Some(path) = std::str::from_utf8(entry.path(&index)).ok().and_then(below) else { continue };
+            if entry.flags.contains(Flags::SKIP_WORKTREE) {
+                // A folder that is left out as a whole can be one entry.
+                files.left_out.insert(path.trim_end_matches('/').to_owned());
+            }
+            if entry.mode == Mode::FILE || entry.mode == Mode::FILE_EXECUTABLE {
+                files.staged.insert(path);
+            }
+        }
+        files
+    }
+
+    /// Returns the same repository for a root at its top.
+    #[must_use]
+    pub fn at_top(&self) -> Repository {
+        Repository { repo: self.repo.clone(), top: self.top.clone(), prefix: String::new() }
     }
 
     /// Returns the files at a revision, by default HEAD; `a...b` means their merge base.
     ///
     /// Errors: `INVALID_INPUT` for a revision that does not exist, with a hint for a shallow clone.
-    pub fn revision(self, name: Option<&str>) -> Result<Revision, Error> {
+    pub fn revision(&self, name: Option<&str>) -> Result<Revision, Error> {
+        let repo = self.repo.clone();
         if name.is_none() && self.repo.head().is_ok_and(|head| head.is_unborn()) {
             let trees = Trees::default();
-            return Ok(Revision { repo: self.repo, trees, name: HEAD.to_owned(), id: None });
+            return Ok(Revision { repo, trees, name: HEAD.to_owned(), id: None });
         }
         let name = name.unwrap_or(HEAD).to_owned();
         let id = match name.split_once("...") {
@@ -155,7 +189,7 @@ impl Repository {
         let tree = tree.map_err(|_| self.refused(&name, "it is neither a commit nor a folder"))?.id;
         let trees =
             Trees::read(&self.repo, tree, &self.prefix).map_err(|error| self.refused(&name, &error))?;
-        Ok(Revision { trees, id: Some(id.to_string()), name, repo: self.repo })
+        Ok(Revision { trees, id: Some(id.to_string()), name, repo })
     }
 
     /// The merge base of two revisions; an empty side means HEAD.

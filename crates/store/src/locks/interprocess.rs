@@ -25,8 +25,8 @@ use std::thread::Builder;
 use std::time::{Duration, SystemTime};
 use tokio::sync::oneshot;
 
-/// The age at which an unused lock file is removed.
-const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
+/// The age at which a lock file is removed, if nobody holds its lock. Taking a lock does not change the times of its file.
+const LONGEST_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The number of tries where another process can come between: it removes the lock file, or changes the table of locks.
 const MAX_TRIES: usize = 8;
@@ -80,11 +80,11 @@ pub(super) struct LockFiles {
 }
 
 impl ProcessLocks {
-    /// The locks in this folder; removes those that were not used for a day.
+    /// The locks in this folder; removes the files that were made more than a day ago and that nobody holds.
     pub fn new(folder: PathBuf) -> ProcessLocks {
         let idle = Arc::new(IdleFiles(Mutex::new(LruCache::new(MAX_IDLE))));
         let across = ProcessLocks { folder, idle, waits: Arc::default() };
-        across.tidy(IDLE);
+        across.tidy(LONGEST_KEPT);
         across
     }
 
@@ -101,16 +101,17 @@ impl ProcessLocks {
         }
     }
 
-    /// Removes the lock files that were unused for this long.
-    fn tidy(&self, idle: Duration) {
+    /// Removes the lock files that were made this long ago and that nobody holds. A process that has one open makes a new
+    /// file, because the removed one has no name any more.
+    fn tidy(&self, least_age: Duration) {
         let Ok(entries) = std::fs::read_dir(&self.folder) else { return };
         for entry in entries.flatten() {
-            let used = entry.metadata().and_then(|found| found.modified());
-            let age = used.ok().and_then(|used| SystemTime::now().duration_since(used).ok());
+            let made = entry.metadata().and_then(|found| found.modified());
+            let age = made.ok().and_then(|made| SystemTime::now().duration_since(made).ok());
             let is_lock_file =
                 entry.path().extension().is_some_and(|ending| ending == "lock" || ending == "turn");
             if is_lock_file
-                && age.is_some_and(|age| age >= idle)
+                && age.is_some_and(|age| age >= least_age)
                 && let Ok(Some(_lock)) = take(&entry.path(), &self.idle, IF_FREE)
             {
                 let _ = std::fs::remove_file(entry.path());
@@ -327,7 +328,7 @@ mod tests {
         let lock = across.lock_files(&LockKey::sample(1, "held")).try_take().unwrap();
         drop(across.lock_files(&LockKey::sample(1, "idle")).try_take().unwrap());
         let count = || std::fs::read_dir(&across.folder).unwrap().count();
-        across.tidy(IDLE);
+        across.tidy(LONGEST_KEPT);
         assert_eq!(count(), 4, "they are young");
         across.tidy(Duration::ZERO);
         assert_eq!(count(), 1, "that which is held stays");

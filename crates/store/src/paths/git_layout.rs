@@ -25,6 +25,7 @@ use super::spelling::folded_name;
 use crate::disk::folder::Folder;
 use crate::system_error;
 use lockgate_error::{Code, Error};
+use lockgate_text::WordList;
 use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -34,10 +35,12 @@ const RULE: &str = access::GIT_FOLDER;
 
 /// Keys of git's configuration that run a command or choose a program, and have no other meaning; in lower
 /// case.
-const KEYS: &str = "
+static KEYS: WordList = WordList::new(
+    "
     alternaterefscommand askpass difffilter fsmonitor gitproxy hookspath insteadof packobjectshook
     pushinsteadof recentobjectshook sshcommand templatedir textconv worktreeconfig
-";
+    ",
+);
 
 /// Sections of git's configuration that run a command or include another file, each with the keys that do so;
 /// any key if none is listed. In lower case.
@@ -260,7 +263,7 @@ fn list(top: &Folder, path: &str, names: &mut LayoutNames) -> rustix::io::Result
 
 /// Returns true for a setting that runs a command or chooses a program, by the names of its section and key in lower case.
 pub(super) fn runs_command(section: &str, key: &str) -> bool {
-    KEYS.split_whitespace().any(|name| name == key)
+    KEYS.has(key)
         || matches!((section, key), ("interactive", "difffilter") | ("gpg", _) | ("web", "browser"))
         || SECTIONS.iter().any(|(name, keys)| *name == section && (keys.is_empty() || keys.contains(&key)))
 }
@@ -279,7 +282,7 @@ fn runs(text: &[u8]) -> bool {
             after.is_some_and(|after| after.first().is_none_or(|byte| !byte.is_ascii_alphanumeric()))
         })
     };
-    KEYS.split_whitespace().any(|key| has(&key))
+    KEYS.iter().any(|key| has(&key))
         || SECTIONS.iter().any(|(section, keys)| opens(section) && (keys.is_empty() || keys.iter().any(has)))
 }
 

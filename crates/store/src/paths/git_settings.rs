@@ -23,7 +23,7 @@ use super::project::link_target;
 use super::root::Root;
 use super::walk::{PathStep, WalkEnd};
 use crate::disk::folder::Identity;
-use lockgate_text::fold;
+use lockgate_text::{WordList, fold};
 use rustix::fs::Stat;
 
 /// The most configuration files that are read for one file.
@@ -32,13 +32,15 @@ const MAX_FILES: usize = 1024;
 const MAX_HOOKS: usize = 1024;
 
 /// The names of the hooks that git runs: githooks(5).
-const HOOK_NAMES: &str = "
+static HOOK_NAMES: WordList = WordList::new(
+    "
     applypatch-msg commit-msg fsmonitor-watchman p4-changelist p4-post-changelist p4-pre-submit
     p4-prepare-changelist post-applypatch post-checkout post-commit post-index-change post-merge
     post-receive post-rewrite post-update pre-applypatch pre-auto-gc pre-commit pre-merge-commit
     pre-push pre-rebase pre-receive prepare-commit-msg proc-receive push-to-checkout query-watchman
     reference-transaction sendemail-validate update
-";
+    ",
+);
 
 /// The use of a path that a configuration names; its name is the rule in errors and questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,7 +164,7 @@ impl WrittenFile {
 
     /// True if a hook in a folder that also holds the project leads to the file: only what has the name of a hook runs.
     fn is_named_hook_in(&self, folder: &Path) -> bool {
-        HOOK_NAMES.split_whitespace().any(|name| self.is_at(&folder.join(name)))
+        HOOK_NAMES.iter().any(|name| self.is_at(&folder.join(name)))
     }
 
     /// True if a word of a command that runs in a folder names the file, or a folder above it below `top`.

@@ -42,14 +42,14 @@ impl<'a> ExpectedFile<'a> {
         if !guards.compare {
             return Ok(());
         }
-        match folder.stat(name) {
-            Ok(stat) if Identity::from_stat(&stat) == self.identity => {}
+        let stat = match folder.stat(name) {
+            Ok(stat) if Identity::from_stat(&stat) == self.identity => stat,
             Ok(_) => return Err(conflict(shown, "was replaced by another file since it was read")),
             Err(Errno::NOENT) => {
                 return Err(conflict(shown, "was removed by another program since it was read"));
             }
             Err(errno) => return Err(failed("stat", shown, errno)),
-        }
+        };
         guards.step();
         if !self.holds().map_err(|errno| failed("reading", shown, errno))? {
             let size = rustix::fs::fstat(self.file).map(|stat| stat.st_size).unwrap_or_default();
@@ -59,7 +59,10 @@ impl<'a> ExpectedFile<'a> {
             );
             return Err(conflict(shown, &message));
         }
-        match self.copied_metadata.map(|metadata| metadata.is_still_of(self.file)) {
+        let is_same = |metadata: &CopiedMetadata| {
+            if metadata.fits(&stat) { metadata.has_attributes_of(self.file) } else { Ok(false) }
+        };
+        match self.copied_metadata.map(is_same) {
             None | Some(Ok(true)) => Ok(()),
             Some(Ok(false)) => {
                 Err(conflict(shown, "changed its permissions or attributes since it was read"))

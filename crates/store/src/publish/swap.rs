@@ -152,9 +152,13 @@ impl SwapNames<'_> {
     }
 
     /// Renames the staged file over the target where the two cannot be exchanged. The displaced file cannot
-    /// be checked afterwards, so it is compared once more.
+    /// be checked afterwards, so it is compared once more, and its metadata once more after its content.
     fn rename(&self, expected: &ExpectedFile<'_>, leases: &Leases<'_>) -> Result<GuardLevel, SwapError> {
         self.check(expected, leases.before.as_ref())?;
+        if self.guards.compare && !expected.is_named(self.folder, self.target) {
+            return Err(SwapError::Unchanged(self.changed_meanwhile()));
+        }
+        self.guards.step();
         self.folder.rename(self.staged, self.target).map_err(|errno| self.swap_error("rename", errno))?;
         self.guards.step();
         Ok(GuardLevel::Compare)

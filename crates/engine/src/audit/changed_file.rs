@@ -1,0 +1,54 @@
+//! The files of a root that differ from the revision.
+
+use lockgate_store::{IndexFiles, Repository, Revision};
+
+/// The files of one root to be judged.
+pub(super) struct AuditedFiles {
+    /// The index of the root in the audit.
+    pub(super) root_index: usize,
+    /// The revision to compare with, if there is one.
+    pub(super) revision: Option<Revision>,
+    /// The repository of the root, if there is one.
+    pub(super) repository: Option<Repository>,
+    /// The files of git's index; none without a repository.
+    pub(super) index: IndexFiles,
+    /// The files of the whole repository at that revision, if a file was renamed from outside of the root.
+    pub(super) whole: Option<Revision>,
+    pub(super) changed: Vec<ChangedFile>,
+    /// The paths of the files that no longer exist, relative to the root.
+    pub(super) removed: Vec<String>,
+}
+
+/// A file that differs from the revision.
+#[derive(Debug)]
+pub(super) struct ChangedFile {
+    /// Its path relative to the root.
+    pub(super) path: String,
+    /// The path that it had at the revision, if it was another.
+    pub(super) renamed_from: Option<RenamedFrom>,
+    /// The size limit of the file, in bytes.
+    pub(super) limit: u64,
+}
+
+/// The earlier path of a file.
+#[derive(Debug)]
+pub(super) enum RenamedFrom {
+    /// Its path relative to the root, where it also was.
+    InRoot(String),
+    /// It was elsewhere in the repository.
+    Outside {
+        /// Its path relative to the root, as answers show it.
+        shown: String,
+        /// Its path from the top of the repository.
+        from_top: String,
+    },
+}
+
+impl RenamedFrom {
+    /// Returns the path relative to the root.
+    pub(super) fn path(&self) -> &str {
+        match self {
+            RenamedFrom::InRoot(path) | RenamedFrom::Outside { shown: path, .. } => path,
+        }
+    }
+}
