@@ -21,6 +21,8 @@ pub(super) enum GateError {
     NoProgram(String),
     /// The program cannot check the file in this project as it is; the reason, with the next step if there is one.
     Unready(String),
+    /// The fixer could not read the draft; the reason.
+    Unread(String),
     /// The draft adds a comment that switches the program off for the file.
     SwitchedOff,
     /// The text is a template, which is rendered before anything parses it.
@@ -43,9 +45,10 @@ impl GateError {
     /// Adds the text that the error is about, if it is not the draft: `on its canary`.
     pub(super) fn with_context(self, text: &str) -> GateError {
         match self {
-            GateError::Unavailable(why) | GateError::NoProgram(why) | GateError::WeakIsolation(why) => {
-                GateError::Unavailable(format!("on {text}: {why}"))
-            }
+            GateError::Unavailable(why)
+            | GateError::NoProgram(why)
+            | GateError::Unread(why)
+            | GateError::WeakIsolation(why) => GateError::Unavailable(format!("on {text}: {why}")),
             GateError::Unready(why) => GateError::Unready(format!("on {text}: {why}")),
             GateError::Template => GateError::Unavailable(format!("on {text}: {TEMPLATE}")),
             GateError::Broken(why) => GateError::Broken(format!("on {text}: {why}")),
@@ -74,6 +77,7 @@ impl GateError {
             GateError::Unavailable(why)
             | GateError::NoProgram(why)
             | GateError::Unready(why)
+            | GateError::Unread(why)
             | GateError::WeakIsolation(why)
             | GateError::Unreachable(why) => (Outcome::Unavailable, why),
             GateError::Template => (Outcome::Unavailable, TEMPLATE),
@@ -97,6 +101,7 @@ impl GateError {
             | GateError::Partial(_)
             | GateError::Withheld(_)
             | GateError::Unavailable(_)
+            | GateError::Unread(_)
             | GateError::Unreachable(_)
             | GateError::Broken(_)
             | GateError::TimedOutOn(_)
@@ -107,6 +112,11 @@ impl GateError {
     /// True if the gate is not meant to check the file.
     pub(super) fn is_skip(&self) -> bool {
         matches!(self, GateError::Skipped(_) | GateError::LeftOut(_))
+    }
+
+    /// True if a fixer ran, or was left out, and returned no text of the one that it was given.
+    pub(super) fn has_no_text(&self) -> bool {
+        self.is_skip() || matches!(self, GateError::Unread(_) | GateError::Broken(_))
     }
 
     /// True if the gate was meant to run but could not.

@@ -17,6 +17,7 @@ use super::markdown_page::{MOST, MarkdownPage};
 use super::rule_match::{PatternInput, RuleMatch};
 use super::syntax::child::{self, Reply, Task};
 use super::wording::counted;
+use lockgate_text::WordList;
 
 /// The code of a link to a file that does not exist.
 pub(super) const BROKEN_LINK: &str = "broken-link";
@@ -84,9 +85,12 @@ pub(super) fn faults(page: &PatternInput<'_>) -> Result<Vec<RuleMatch>, GateErro
 }
 
 /// Folders whose pages are parts of other pages, or get their title from the site generator.
-const PARTS: &str = "\
-    changelog.d changelogs changes fragments newsfragments news releasenotes includes _includes partials \
-    _partials snippets _snippets templates";
+static PARTS: WordList = WordList::new(
+    "
+    changelog.d changelogs changes fragments newsfragments news releasenotes includes _includes partials
+    _partials snippets _snippets templates
+    ",
+);
 
 /// File names of pages that usually have no heading.
 const BARE: [&str; 6] = ["license", "licence", "copying", "notice", "summary", "_sidebar"];
@@ -100,9 +104,7 @@ fn is_untitled_by_custom(path: &str) -> bool {
     name.starts_with(['_', '.'])
         || BARE.contains(&stem.split('-').next().unwrap_or_default())
         || is_form(path)
-        || folders.any(|folder| {
-            folder.starts_with('.') || PARTS.split(' ').any(|part| part == folder.to_lowercase())
-        })
+        || folders.any(|folder| folder.starts_with('.') || PARTS.has(&folder.to_lowercase()))
 }
 
 /// True for an issue or pull request template: its links are relative to the page that shows it.

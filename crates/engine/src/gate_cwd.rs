@@ -17,11 +17,16 @@ use lockgate_error::Error;
 use lockgate_store::{DocumentPath, FileLocation};
 
 /// The working directory of a draft's gates.
-pub(super) struct GateCwd<'a> {
-    /// The place of a file; the top of the first root for an entity.
-    pub(super) place: Cow<'a, FileLocation>,
-    /// Tells if a file exists on disk at the draft's path.
-    pub(super) location: InputLocation,
+#[expect(clippy::large_enum_variant, reason = "a draft has one, and only while its gates are prepared")]
+pub(super) enum GateCwd<'a> {
+    Folder {
+        /// The place of a file; the top of the first root for an entity.
+        place: Cow<'a, FileLocation>,
+        /// Tells if a file exists on disk at the draft's path.
+        location: InputLocation,
+    },
+    /// No program may see the draft, for this reason.
+    Unavailable(String),
 }
 
 /// The group in which paths are relative to each other: a root, or an entity type with its owner.
@@ -32,20 +37,22 @@ enum PlaceGroup<'a> {
 }
 
 impl Services {
-    /// Returns the working directory of a draft's gates; the inner error is the reason why no program may see the
-    /// draft.
-    pub(super) fn gate_cwd<'a>(&self, draft: &FileDraft<'a>) -> Result<Result<GateCwd<'a>, String>, Error> {
+    /// Returns the working directory of a draft's gates.
+    pub(super) fn gate_cwd<'a>(&self, draft: &FileDraft<'a>) -> Result<GateCwd<'a>, Error> {
         Ok(match &draft.target.place {
             DocumentPath::File(place) => {
                 let location = InputLocation::of_file(draft.current.text());
-                Ok(GateCwd { place: Cow::Borrowed(place), location })
+                GateCwd::Folder { place: Cow::Borrowed(place), location }
             }
             DocumentPath::Row(_) if self.store.files.is_empty() => {
-                Err("there is no folder for a command to run in".to_owned())
+                GateCwd::Unavailable("there is no folder for a command to run in".to_owned())
             }
             DocumentPath::Row(row) => {
                 let place = self.store.files.find_folder(".").map(Cow::Owned)?;
-                self.input_location(row.path()).map(|location| GateCwd { place, location })
+                match self.input_location(row.path()) {
+                    Ok(location) => GateCwd::Folder { place, location },
+                    Err(why) => GateCwd::Unavailable(why),
+                }
             }
         })
     }

@@ -143,19 +143,33 @@ fn judge_input<'a>(
     let language = if draft.request.edit == Edit::Remove && !dead_links.is_empty() {
         markdown()
     } else {
-        draft.target.language(draft.drafted.buffer.view())
+        draft_language(draft)
     };
     let effective_rules = effective_rules(batch, draft, language, dead_links)?;
-    let (root, location, permission, cache) = match services.gate_cwd(draft)? {
-        Ok(GateCwd { place, location }) => {
+    Ok(match services.gate_cwd(draft)? {
+        GateCwd::Folder { place, location } => {
             let root = services.store.files.root_path(&place)?;
             let permission = permissions.grant(&place, rules, &effective_rules);
             let cache = services.trust.cache(&services.store.files, &place, &permission);
-            (root, location, permission, cache)
+            GateContext { root, location, language, rules: effective_rules, permission, cache }
         }
-        Err(why) => (Path::new(""), InputLocation::Alone, ExecPermission::NoDirectory(why), None),
-    };
-    Ok(GateContext { root, location, language, rules: effective_rules, permission, cache })
+        GateCwd::Unavailable(why) => GateContext {
+            root: Path::new(""),
+            location: InputLocation::Alone,
+            language,
+            rules: effective_rules,
+            permission: ExecPermission::NoDirectory(why),
+            cache: None,
+        },
+    })
+}
+
+/// Returns the language of a draft. A script that loses its first line keeps the language that this line had.
+fn draft_language(draft: &FileDraft<'_>) -> Option<&'static Language> {
+    let view = draft.drafted.buffer.view();
+    let language = draft.target.language(view);
+    let had = || draft.target.language(draft.current.text()?.view());
+    if view.starts_with("#!") { language } else { language.or_else(had) }
 }
 
 /// Returns the rules for a draft.
@@ -179,7 +193,11 @@ fn effective_rules<'a>(
         effective_rules.step_mode = StepMode::Step;
     }
     match (&draft.request.gate_options.validate, validator(draft.request, rules)) {
-        (Some(_), Some(validator)) => effective_rules.rules.push(&validator.rule),
+        (Some(_), Some(validator)) => {
+            effective_rules.rules.push(&validator.rule);
+            let is_decisive = draft.request.mode == Mode::Interactive;
+            effective_rules.decisive = is_decisive.then_some(&validator.rule);
+        }
         (Some(name), None) => return Err(unknown_command(name, rules)),
         (None, _) => {}
     }

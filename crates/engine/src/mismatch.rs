@@ -134,6 +134,8 @@ fn check_gates(
         damage: policy.damage,
         profile: Profile::Batch,
         step_mode: StepMode::Plain,
+        fallback: None,
+        decisive: None,
     };
     let env = GateEnv {
         root: Path::new(""),

@@ -68,7 +68,9 @@ pub use origin::{Extends, PolicyOrigin};
 pub use paths::Protection;
 pub use policy::Policy;
 pub use publishing::{Durability, HardLinks, Publishing};
-pub use rule::{Baseline, EffectiveRules, Explicit, FixScope, Level, Profile, Profiles, Rule, StepMode};
+pub use rule::{
+    Baseline, EffectiveRules, Explicit, FixScope, Level, Profile, Profiles, Rule, StepMode, SyntaxFallback,
+};
 pub use serving::{Host, Readers, ServerLimits, Serving, Token, WebOrigin};
 pub use severity::Severity;
 pub use source::PolicySource;

@@ -19,9 +19,14 @@ pub(super) struct Lists(Vec<(String, Vec<Rule>)>);
 impl Lists {
     /// The rules for a file: those of its language, then those of `*` whose gate its language does not name itself.
     pub(super) fn rules_for(&self, language: Option<&Language>) -> Vec<&Rule> {
-        let own = language.map_or(&[][..], |language| self.list(&language.name));
+        let own = self.own_rules(language);
         let is_named = |rule: &&Rule| own.iter().any(|other| other.gate.name == rule.gate.name);
         own.iter().chain(self.list(EVERY).iter().filter(|rule| !is_named(rule))).collect()
+    }
+
+    /// The rules in the list of a language.
+    pub(super) fn own_rules(&self, language: Option<&Language>) -> &[Rule] {
+        language.map_or(&[], |language| self.list(&language.name))
     }
 
     pub(super) fn rules(&self) -> impl Iterator<Item = &Rule> {

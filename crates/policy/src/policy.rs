@@ -5,8 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
+use super::catalogue::Catalogue;
 use super::damage::Damage;
-use super::definition::Gate;
+use super::definition::{Gate, GateKind};
 use super::demands::{Demands, demands};
 use super::entity::{EntityType, embedded_types, entities};
 use super::hooks::{HookSettings, hooks};
@@ -18,7 +19,7 @@ use super::node::{MapFields, MapKey, PolicyError, YamlNode, YamlValue};
 use super::origin::PolicyOrigin;
 use super::paths::{self, PathRule, Protection};
 use super::publishing::{Publishing, Unjournalled, publishing};
-use super::rule::{Baseline, EffectiveRules, Profile, Rule, StepMode};
+use super::rule::{Baseline, EffectiveRules, Profile, Rule, StepMode, SyntaxFallback};
 use super::tools::defined;
 use super::validators::{Validator, validator};
 use super::{keys, server_toolsets, yaml};
@@ -99,12 +100,21 @@ impl Policy {
         let listed = self.lists.rules_for(language);
         let in_lists =
             |plain: &'_ Rule| listed.iter().find(|rule| rule.gate.name == plain.gate.name).copied();
-        let rules = match paths::gates(&self.files.paths, path) {
+        let of_path = paths::gates(&self.files.paths, path);
+        let rules: Vec<&Rule> = match of_path {
             Some(rules) => rules.iter().map(|plain| in_lists(plain).unwrap_or(plain)).collect(),
-            None => listed,
+            None => listed.clone(),
         };
+        let own = match of_path {
+            Some(_) => rules.clone(),
+            None => self.lists.own_rules(language).iter().collect(),
+        };
+        let programs = own.into_iter().filter(|rule| rule.runs_program_for(path, language, profile));
+        let fallback = syntax_fallback(programs.collect(), &rules, &listed);
         EffectiveRules {
             rules,
+            fallback,
+            decisive: None,
             baseline: self.baseline,
             total: self.limits.total,
             damage: self.damage,
@@ -230,6 +240,33 @@ impl Policy {
         let gates = in_use.iter().map(|(name, version)| format!("{name} {}\n", version.hex()));
         Version::hash(format!("{}\n{}\n{}", text.hex(), base.hex(), gates.collect::<String>()).as_bytes())
     }
+}
+
+/// Returns the syntax check that stands in for the `programs` of a list, with the options that `syntax` has in the lists of
+/// the language and of `*`. `None` if there are no programs, if `syntax` is one of the `rules` of the file, or if the policy
+/// disables it.
+fn syntax_fallback<'a>(
+    programs: Vec<&'a Rule>,
+    rules: &[&Rule],
+    listed: &[&'a Rule],
+) -> Option<SyntaxFallback<'a>> {
+    let is_syntax = |rule: &&Rule| matches!(rule.gate.kind, GateKind::Syntax);
+    if programs.is_empty() || rules.iter().any(is_syntax) {
+        return None;
+    }
+    let rule = match listed.iter().copied().find(is_syntax) {
+        Some(rule) => Some(rule).filter(|rule| rule.enabled),
+        None => plain_syntax(),
+    };
+    let programs = programs.into_iter().map(|rule| rule.gate.name.as_str()).collect();
+    rule.map(|rule| SyntaxFallback { rule, programs })
+}
+
+/// Returns the rule of an entry that only names `syntax`.
+fn plain_syntax() -> Option<&'static Rule> {
+    static SYNTAX: OnceLock<Option<Rule>> = OnceLock::new();
+    let read = || Catalogue::embedded().find("syntax").map(|gate| Rule::plain(Arc::clone(gate)));
+    SYNTAX.get_or_init(read).as_ref()
 }
 
 /// Raises a policy; what it does not say is as in `base`, and without one as in no policy at all, but for the gates of

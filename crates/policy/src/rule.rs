@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::damage::Damage;
 use super::definition::{Gate, InSteps, Role};
+use super::language::Language;
 use super::node::{MapFields, PolicyError, YamlNode, YamlValue};
 use super::severity::Severity;
 use super::tools::{find_gate, meant_gate};
@@ -66,6 +67,13 @@ impl Rule {
             explicit: Explicit::default(),
             gate,
         }
+    }
+
+    /// True if the rule runs a program for a file of this path and language in this profile, as far as the policy tells.
+    pub(super) fn runs_program_for(&self, path: &str, language: Option<&Language>, profile: Profile) -> bool {
+        let is_meant = self.enabled && self.profiles.include(profile) && self.gate.covers(language);
+        let is_excluded = self.gate.command().is_some_and(|command| command.files.excludes(path));
+        is_meant && !is_excluded && self.gate.runs_program()
     }
 
     /// Returns the same rule with another gate of the same name. The error is the end of a sentence.
@@ -173,6 +181,21 @@ pub struct EffectiveRules<'a> {
     pub profile: Profile,
     /// Tells if the edit is one step of several.
     pub step_mode: StepMode,
+    /// The syntax check that stands in for the programs of the list.
+    pub fallback: Option<SyntaxFallback<'a>>,
+    /// The only rule that can reject an edit that is written whatever the others find: the command that a request in
+    /// `interactive` names. Its program runs even if another gate rejects the draft.
+    pub decisive: Option<&'a Rule>,
+}
+
+/// The syntax check of a list that names programs for the draft, but not the gate `syntax`. It runs if none of these
+/// programs judges the draft.
+#[derive(Debug, Clone)]
+pub struct SyntaxFallback<'a> {
+    /// The rule of `syntax`.
+    pub rule: &'a Rule,
+    /// The names of the gates of the list that run programs for the draft.
+    pub programs: Vec<&'a str>,
 }
 
 /// The treatment of an edit: complete, or one step of several.
@@ -196,6 +219,8 @@ impl<'a> EffectiveRules<'a> {
             damage: Damage::default(),
             profile: Profile::Edit,
             step_mode: StepMode::Plain,
+            fallback: None,
+            decisive: None,
         }
     }
 

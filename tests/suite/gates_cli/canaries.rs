@@ -128,3 +128,67 @@ fn a_tool_that_only_parses_is_skipped_and_does_not_pass() {
         assert_eq!(judged(&parses, &off, path, draft).outcome, "passed", "{name}");
     }
 }
+
+/// Drafts with a comment that switches a tool off for the whole file: the tool, the path and the draft.
+const COMMENTS: [(&str, &str, &str); 9] = [
+    ("shellcheck", "a.sh", "#!/bin/sh\n# shellcheck disable=all\necho $1\n"),
+    ("yamllint", "a.yaml", "# yamllint disable-file\na: {b: 1}\n"),
+    ("yamllint", "a.yaml", "---\n# yamllint disable\na: {b: 1}\n"),
+    ("markdownlint", "a.md", "<!-- markdownlint-disable -->\n# A\n\ntext\n"),
+    ("markdownlint", "a.md", "# A\n\ntext\n\n<!-- markdownlint-disable-file -->\n"),
+    ("rumdl", "a.md", "<!-- rumdl-disable-file -->\n# A\n\ntext\n"),
+    ("sqlfluff", "a.sql", "-- noqa: disable=all\nSELECT a FROM b\n"),
+    ("pylint", "a.py", "\"\"\"A.\"\"\"\n# pylint: disable=E,W,C,R,F\nX = 1\n"),
+    ("pylint", "a.py", "#!/usr/bin/python3\n\"\"\"A.\n\nB \"b\".\n\"\"\"\n\n# pylint: disable=E\nX = 1\n"),
+];
+
+#[test]
+fn a_tool_that_a_comment_switches_off_does_not_pass() {
+    if !installed() {
+        return;
+    }
+    for (name, path, draft) in COMMENTS {
+        let files = [(".sqlfluff", "[sqlfluff]\ndialect = ansi\n")];
+        let response = judged(&policy(name, path, ""), &files, path, draft);
+        let why = "a comment that the edit adds switches it off for this file";
+        assert_eq!((&*response.outcome, &*response.why), ("skipped", why), "{name}: {draft}");
+    }
+}
+
+#[test]
+fn a_tool_that_no_comment_switches_off_is_not_said_to_be() {
+    if !installed() {
+        return;
+    }
+    // Clean drafts that no comment switches a tool off for, though each has one: the tool, the configuration of the
+    // project, the path, the draft and the outcome.
+    for (name, file, path, draft, outcome) in [
+        (
+            "pylint",
+            (".pylintrc", "[MASTER]\n"),
+            "a.py",
+            "\"\"\"A.\"\"\"\n\nX = 1\n# pylint: disable=E\nY = 2\n",
+            "passed",
+        ),
+        (
+            "pylint",
+            (".pylintrc", "[MASTER]\n"),
+            "a.py",
+            "\"\"\"A.\n\n# pylint: disable=E\n\"\"\"\n\nX = 1\n",
+            "passed",
+        ),
+        ("yamllint", (".yamllint", "rules: {line-length: {max: 120}}\n"), "a.yaml", "---\na: 1\n", "skipped"),
+        (
+            "shellcheck",
+            (".shellcheckrc", "disable=SC2000-SC2999\n"),
+            "a.sh",
+            "#!/bin/sh\necho a\n",
+            "skipped",
+        ),
+        ("markdownlint", (".markdownlint.json", "{}\n"), "a.md", "<!-- why -->\n\n# A\n\ntext\n", "passed"),
+    ] {
+        let response = judged(&policy(name, path, ""), &[file], path, draft);
+        assert_eq!(response.outcome, outcome, "{name}: {draft}: {}", response.why);
+        assert!(!response.why.contains("that the edit adds"), "{name}: {draft}: {}", response.why);
+    }
+}

@@ -2,22 +2,30 @@
 //!
 //! Templates and the formats of Markdown are not among them: they may contain any text.
 
+use lockgate_text::WordList;
+
 /// The extensions of such files.
-const EXTENSIONS: &str = "\
-    asm awk bat bazel bzl cfg clj cljc cljs cmake cmd coffee conf cs cu d dart edn el elm env erl ex exs \
-    f90 fish frag fs gd glsl gql gradle graphql groovy hcl hrl hs ini ino jl json5 jsonl ksh kt kts less \
-    lisp lua m mak mk ml mli mm ndjson nim nix pas php pl pm prisma properties proto ps1 psm1 r rb rkt s \
-    sass scala scm scss sol styl sv svelte swift tcl tf tfvars thrift v vb vert vhd vim vue wgsl zig zsh";
+static EXTENSIONS: WordList = WordList::new(
+    "
+    asm awk bat bazel bzl cfg clj cljc cljs cmake cmd coffee conf cs cu d dart edn el elm env erl ex exs
+    f90 fish frag fs gd glsl gql gradle graphql groovy hcl hrl hs ini ino jl json5 jsonl ksh kt kts less
+    lisp lua m mak mk ml mli mm ndjson nim nix pas php pl pm prisma properties proto ps1 psm1 r rb rkt s
+    sass scala scm scss sol styl sv svelte swift tcl tf tfvars thrift v vb vert vhd vim vue wgsl zig zsh
+    ",
+);
 
 /// The names of such files.
-const NAMES: &str = "\
-    BUILD CMakeLists.txt GNUmakefile Gemfile Jenkinsfile Justfile Makefile Procfile Rakefile Vagrantfile \
-    WORKSPACE justfile makefile .editorconfig .gitignore .npmrc";
+static NAMES: WordList = WordList::new(
+    "
+    BUILD CMakeLists.txt GNUmakefile Gemfile Jenkinsfile Justfile Makefile Procfile Rakefile Vagrantfile
+    WORKSPACE justfile makefile .editorconfig .gitignore .npmrc
+    ",
+);
 
 /// True for a file of code, markup or settings, by its name.
 pub(super) fn is_code_file(path: &str) -> bool {
     let (name, extension) = (name(path), extension(path));
-    NAMES.split(' ').any(|known| known == name) || EXTENSIONS.split(' ').any(|known| known == extension)
+    NAMES.has(name) || EXTENSIONS.has(&extension)
 }
 
 pub(super) fn is_makefile(path: &str) -> bool {

@@ -15,6 +15,7 @@ use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
 use crate::constant_pattern::regex;
 use crate::delta::ReplacedLines;
+use lockgate_text::WordList;
 
 /// The fewest lines that the edit must remove for three dots to count as their elision.
 const FEWEST_LOST: usize = 3;
@@ -82,9 +83,12 @@ static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Words of operators that join two operands, and those before an operand.
-const OPERATORS: &str = "\
-    as async await catch delete extends for if in infer instanceof is keyof new on or readonly satisfies \
-    typeof void yield";
+static OPERATORS: WordList = WordList::new(
+    "
+    as async await catch delete extends for if in infer instanceof is keyof new on or readonly satisfies
+    typeof void yield
+    ",
+);
 
 /// Words that do not end a sentence.
 const CONNECTIVES: &[&str] = &[
@@ -238,7 +242,7 @@ fn is_spread(words: &str, dotted: &str) -> bool {
     let is_word = |word: &str| {
         word.chars().all(|c| c.is_alphanumeric() || c == '_')
             && word.starts_with(|c: char| !c.is_ascii_digit())
-            && !OPERATORS.split(' ').any(|operator| operator == word)
+            && !OPERATORS.has(word)
     };
     let words: Vec<&str> =
         words.split_whitespace().map(|word| word.trim_matches(['(', ')', '[', ']'])).collect();

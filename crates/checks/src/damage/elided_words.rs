@@ -2,32 +2,34 @@
 //!
 //! They count only if the edit removed lines: otherwise `other fields are unchanged` is a valid comment.
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
+use lockgate_text::WordList;
 
 /// Words for the elided code.
-static LEFT_OUT: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    set("\
-        rest remainder remaining existing previous original other others everything else code line lines \
-        file function functions method methods class classes implementation logic imports import tests \
-        fields props handlers routes endpoints cases styles state component components content contents \
-        section sections body definitions members properties module helpers")
-});
+static LEFT_OUT: WordList = WordList::new(
+    "
+    rest remainder remaining existing previous original other others everything else code line lines
+    file function functions method methods class classes implementation logic imports import tests
+    fields props handlers routes endpoints cases styles state component components content contents
+    section sections body definitions members properties module helpers
+    ",
+);
 
 /// Words that state that the code is elided or unchanged.
-static SAID: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    set("\
-        unchanged same remain remains stay stays as-is untouched unmodified continue continues omitted \
-        elided truncated snip snipped identical keep keeps kept leave here above below before goes follow \
-        follows intact unaffected unaltered preserved retained hidden")
-});
+static SAID: WordList = WordList::new(
+    "
+    unchanged same remain remains stay stays as-is untouched unmodified continue continues omitted
+    elided truncated snip snipped identical keep keeps kept leave here above below before goes follow
+    follows intact unaffected unaltered preserved retained hidden
+    ",
+);
 
 /// Words that connect the others.
-static BETWEEN: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    set("\
-        the a of this your my our all and is are was were as it they that in for with to go exactly brevity \
-        clarity no any change changes from have has been be i after modification modifications more lot")
-});
+static BETWEEN: WordList = WordList::new(
+    "
+    the a of this your my our all and is are was were as it they that in for with to go exactly brevity
+    clarity no any change changes from have has been be i after modification modifications more lot
+    ",
+);
 
 /// The longest elision, in words.
 const LONGEST: usize = 12;
@@ -37,15 +39,11 @@ pub(super) fn all_elide(text: &str) -> bool {
     let text = text.to_lowercase();
     let words: Vec<&str> = words(&text).collect();
     let known = |word: &&str| {
-        [&LEFT_OUT, &SAID, &BETWEEN].into_iter().any(|list| list.contains(word))
+        [&LEFT_OUT, &SAID, &BETWEEN].into_iter().any(|list| list.has(word))
             || word.chars().all(|c| c.is_ascii_digit() || c == '-')
     };
-    let some = |list: &HashSet<&str>| words.iter().any(|word| list.contains(word));
+    let some = |list: &WordList| words.iter().any(|word| list.has(word));
     words.len() <= LONGEST && some(&LEFT_OUT) && some(&SAID) && words.iter().all(known)
-}
-
-fn set(words: &str) -> HashSet<&str> {
-    words.split(' ').collect()
 }
 
 /// True if a comment is a few words and not commented-out code.

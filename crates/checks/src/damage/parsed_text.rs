@@ -3,12 +3,11 @@
 //! Invariant: the text is parsed once, when a rule first asks, and all questions together pass a limited number of nodes.
 
 use std::cell::{Cell, OnceCell};
-use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use crate::draft::Draft;
 use lockgate_syntax::{self as grammar, Parsed};
+use lockgate_text::WordList;
 
 /// The most nodes of the tree that are passed for all places of a text together.
 const MAX_DESCENTS: usize = 2_000_000;
@@ -32,14 +31,14 @@ pub(super) enum TreePart {
 }
 
 /// The kinds of nodes that are literals, in all grammars.
-static LITERALS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    let kinds = "\
-        ansi_c_string block_scalar char_literal character_literal double_quote_scalar heredoc_body \
-        interpreted_string_literal raw_string raw_string_literal regex regex_pattern rune_literal \
-        single_quote_scalar string string_content string_fragment string_literal string_value \
-        system_lib_string template_string text_block translated_string";
-    kinds.split(' ').collect()
-});
+static LITERALS: WordList = WordList::new(
+    "
+    ansi_c_string block_scalar char_literal character_literal double_quote_scalar heredoc_body
+    interpreted_string_literal raw_string raw_string_literal regex regex_pattern rune_literal
+    single_quote_scalar string string_content string_fragment string_literal string_value
+    system_lib_string template_string text_block translated_string
+    ",
+);
 /// The kinds of nodes with code inside of a literal.
 const INTERPOLATIONS: [&str; 4] =
     ["interpolation", "template_substitution", "command_substitution", "expansion"];
@@ -82,7 +81,7 @@ impl<'a> ParsedText<'a> {
                 found = TreePart::Comment;
             } else if INTERPOLATIONS.contains(&kind) {
                 found = TreePart::Code;
-            } else if LITERALS.contains(kind) && !matches!(found, TreePart::Literal(_)) {
+            } else if LITERALS.has(kind) && !matches!(found, TreePart::Literal(_)) {
                 found = TreePart::Literal(node.start_byte());
             } else if TEXTS.contains(&kind) {
                 found = TreePart::Text;

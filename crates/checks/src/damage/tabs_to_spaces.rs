@@ -12,9 +12,28 @@ use lockgate_text::Lines;
 /// The fewest indented lines that show the indentation of a file.
 const LEAST: usize = 4;
 
-/// The two indentations.
-const TABS: &str = "tabs";
-const SPACES: &str = "spaces";
+/// The blanks that indent a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum IndentKind {
+    Tabs,
+    Spaces,
+}
+
+impl IndentKind {
+    fn name(self) -> &'static str {
+        match self {
+            IndentKind::Tabs => "tabs",
+            IndentKind::Spaces => "spaces",
+        }
+    }
+
+    fn other(self) -> IndentKind {
+        match self {
+            IndentKind::Tabs => IndentKind::Spaces,
+            IndentKind::Spaces => IndentKind::Tabs,
+        }
+    }
+}
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let Some(before) = texts.before else { return Vec::new() };
@@ -23,7 +42,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     }
     let Some(usual) = usual(before) else { return Vec::new() };
     let strange = |line: usize| {
-        kind_of(texts.after.text(line)).is_some_and(|found| found != usual)
+        indentation_of(texts.after.text(line)) == Some(usual.other())
             && texts.is_own(line)
             && !continues(texts, line)
             && texts.part_of_line(line) == LexicalPart::Code
@@ -36,11 +55,11 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
             stayed.map(|count| *count -= 1).is_none()
         });
         let Some(line) = lines.next() else { continue };
-        let found = kind_of(texts.after.text(line)).unwrap_or_default();
         let message = format!(
-            "{} indented with {found}, but the file with {}; indent like the file",
+            "{} indented with {}, but the file with {}; indent like the file",
             count(1 + lines.count()),
-            usual,
+            usual.other().name(),
+            usual.name(),
         );
         findings.push(DamageFinding { line, column: 1, message });
         if findings.len() == MAX_FINDINGS {
@@ -65,21 +84,22 @@ fn count(lines: usize) -> String {
 }
 
 /// Returns the indentation of a line; `None` for one space, which may be alignment.
-fn kind_of(text: &str) -> Option<&'static str> {
+fn indentation_of(text: &str) -> Option<IndentKind> {
     let (space, body) = (indent(text), text.trim_start());
     match space.as_bytes().first() {
         _ if body.is_empty() => None,
-        Some(b'\t') => Some(TABS),
-        Some(b' ') if space.len() > 1 && !body.starts_with('*') => Some(SPACES),
+        Some(b'\t') => Some(IndentKind::Tabs),
+        Some(b' ') if space.len() > 1 && !body.starts_with('*') => Some(IndentKind::Spaces),
         _ => None,
     }
 }
 
 /// Returns the indentation of at least 95 % of the indented lines, if there are enough of them.
-fn usual(lines: Lines<'_>) -> Option<&'static str> {
-    let kinds: Vec<&str> = lines.iter().filter_map(kind_of).collect();
-    let is_usual = |kind: &&str| kinds.iter().filter(|known| *known == kind).count() * 20 >= kinds.len() * 19;
-    [TABS, SPACES].into_iter().filter(|_| kinds.len() >= LEAST).find(is_usual)
+fn usual(lines: Lines<'_>) -> Option<IndentKind> {
+    let kinds: Vec<IndentKind> = lines.iter().filter_map(indentation_of).collect();
+    let is_usual =
+        |kind: &IndentKind| kinds.iter().filter(|known| *known == kind).count() * 20 >= kinds.len() * 19;
+    [IndentKind::Tabs, IndentKind::Spaces].into_iter().filter(|_| kinds.len() >= LEAST).find(is_usual)
 }
 
 /// True if a line continues the one above, so that it may have any indentation.

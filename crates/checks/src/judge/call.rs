@@ -8,7 +8,7 @@ use super::consult::{ConsultResults, Findings, consult};
 use super::count::GateCounter;
 use super::fix::{FixedText, fix};
 use super::input::{GateInput, GateResults};
-use super::plan::{External, InProcess, PlannedGate};
+use super::plan::{External, InProcess, PlannedGate, check_applies};
 use super::program::{GateProgram, ProgramContext};
 use super::repair::Repair;
 use super::report::GateReport;
@@ -17,6 +17,7 @@ use crate::draft::Draft;
 use crate::error::GateError;
 use crate::finding::Finding;
 use crate::rule_match::PatternInput;
+use crate::verdict::Outcome;
 use crate::{damage, links, pattern, syntax};
 use lockgate_policy::{PatternRules, Rule};
 use lockgate_sandbox::{Halt, Isolation, Limit, Watch};
@@ -67,6 +68,16 @@ impl<'a> JudgeCall<'a> {
             (gate.at, report)
         };
         gates.iter().map(run).collect()
+    }
+
+    /// Checks the syntax of a draft by a rule that is not in the plan, within a time of its own, because the programs may
+    /// have used up that of all gates. Returns the report if it found something.
+    pub(super) fn check_syntax(&self, draft: &Draft<'_>, rule: &Rule) -> Option<GateReport> {
+        check_applies(rule, draft, self.input.rules.profile).ok()?;
+        let limit = self.watch.until(Instant::now() + rule.timeout);
+        let call = JudgeCall { limit, ..*self };
+        let report = call.run_in_process(draft, &PlannedGate { at: 0, rule, how: InProcess::Syntax }, None);
+        (report.run.outcome == Outcome::Found).then_some(report)
     }
 
     /// Runs an in-process gate on a draft. `own` is the text as the edit left it, if a fixer changed it

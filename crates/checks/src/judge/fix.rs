@@ -72,7 +72,13 @@ pub(super) fn fix(
     draft: &Draft<'_>,
     accept: Accept<'_>,
 ) -> Result<Fixed, GateError> {
-    let view = program.run_fixer()?;
+    let view = match program.run_fixer() {
+        // The fault is older than the edit.
+        Err(GateError::Unread(why)) if could_not_read_before(program, draft) => {
+            return Err(GateError::Skipped(why));
+        }
+        other => other?,
+    };
     if view == draft.after.view() {
         let proven = prove(program, &[], BTreeSet::from([0])).pop();
         return proven.unwrap_or(Ok(None)).map(|_| Fixed { accepted: None, left: 0 });
@@ -94,7 +100,7 @@ pub(super) fn fix(
     let formatted_before = match program.formatted(before) {
         Ok(formatted) => Some(formatted),
         // Its changes to a text that it cannot read are unknown.
-        Err(GateError::Skipped(_) | GateError::LeftOut(_) | GateError::Broken(_)) => None,
+        Err(error) if error.has_no_text() => None,
         Err(error) => return Err(error),
     };
     let due = formatted_before.as_deref().map(|formatted| Changes::new(before.view(), formatted));
@@ -117,6 +123,12 @@ pub(super) fn fix(
     Err(GateError::Partial(ALL_OR_NOTHING))
 }
 
+/// True if the fixer cannot read the text before the edit.
+fn could_not_read_before(program: &GateProgram<'_>, draft: &Draft<'_>) -> bool {
+    let formatted = draft.before.map(|before| program.formatted(before));
+    matches!(formatted, Some(Err(GateError::Unread(_))))
+}
+
 /// Applies a part of a fixer's changes, if it is as good as all of them: the in-process gates accept it, and
 /// the fixer makes the same text of it as of the draft. So it has the meaning of the draft.
 fn stable(
@@ -133,7 +145,8 @@ fn stable(
     };
     match program.formatted(&fixed.text) {
         Ok(again) if *again == *view => Ok(Some((fixed, results))),
-        Ok(_) | Err(GateError::Skipped(_) | GateError::LeftOut(_) | GateError::Broken(_)) => Ok(None),
+        Ok(_) => Ok(None),
+        Err(error) if error.has_no_text() => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -30,7 +30,7 @@ use self::count::GateCounter;
 use self::fix::FixedText;
 use self::input::GateResults;
 pub use self::input::{GateInput, OnDisk};
-use self::plan::GatePlan;
+use self::plan::{External, GatePlan, PlannedGate};
 use self::repair::Repair;
 use self::report::GateReport;
 use self::runs::{GateReply, Runs};
@@ -40,7 +40,7 @@ use super::gate_env::GateEnv;
 use super::lost::Lost;
 use super::parallel::parallel;
 use super::verdict::Verdict;
-use lockgate_policy::EffectiveRules;
+use lockgate_policy::{EffectiveRules, SyntaxFallback};
 use lockgate_sandbox::Watch;
 
 /// The minimum number of threads that run programs: most of them wait.
@@ -97,6 +97,8 @@ pub fn judge_all(inputs: &[GateInput<'_>], watch: &Watch) -> Vec<Verdict> {
     }
     let checked = check(&jobs, cores);
     jobs.iter_mut().zip(checked).for_each(|(job, results)| job.results.extend(results));
+    let fallbacks = parallel(&jobs, cores, JudgeJob::check_syntax);
+    jobs.iter_mut().zip(fallbacks).for_each(|(job, result)| job.results.extend(result));
     jobs.into_iter().map(JudgeJob::verdict).collect()
 }
 
@@ -106,6 +108,8 @@ struct JudgeJob<'a> {
     plan: GatePlan<'a>,
     results: GateResults,
     fixed: Option<FixedText>,
+    /// Set when an in-process gate rejects this draft or another one of the call.
+    rejected: bool,
 }
 
 impl<'a> JudgeJob<'a> {
@@ -113,7 +117,7 @@ impl<'a> JudgeJob<'a> {
     fn new(call: JudgeCall<'a>, mut plan: GatePlan<'a>, in_process: GateResults) -> JudgeJob<'a> {
         let mut results: GateResults = std::mem::take(&mut plan.unavailable).into_iter().collect();
         results.extend(in_process);
-        JudgeJob { call, plan, results, fixed: None }
+        JudgeJob { call, plan, results, fixed: None, rejected: false }
     }
 
     /// Returns the file and the in-process gate that rejects it, if any.
@@ -122,7 +126,8 @@ impl<'a> JudgeJob<'a> {
         Some((self.call.input.draft.path, refuser.run.gate.clone()))
     }
 
-    /// Skips all programs, because another gate already rejected a draft of this call.
+    /// Skips the programs, because another gate already rejected a draft of this call; all but the one that can still
+    /// reject a draft that is written whatever the others find.
     fn skip_programs(&mut self, (path, gate): &(&str, String)) {
         let why = if *path == self.call.input.draft.path {
             format!("{gate} already rejects the draft")
@@ -130,10 +135,32 @@ impl<'a> JudgeJob<'a> {
             format!("{gate} already rejects {path}")
         };
         let why = GateError::Skipped(why);
+        let decisive = self.call.input.rules.decisive;
+        let is_decisive =
+            |gate: &PlannedGate<'a, External<'a>>| decisive.is_some_and(|rule| std::ptr::eq(rule, gate.rule));
         let GatePlan { fixers, checks, .. } = &mut self.plan;
-        let rest = fixers.drain(..).chain(checks.drain(..));
+        let (kept, skipped): (Vec<_>, Vec<_>) = checks.drain(..).partition(is_decisive);
+        *checks = kept;
+        let rest = fixers.drain(..).chain(skipped);
+        self.rejected = true;
         self.results
             .extend(rest.map(|gate| (gate.at, GateReport::from_error(gate.rule, &why, Duration::ZERO))));
+    }
+
+    /// Checks the syntax of the draft if the list of its language does not name that gate and none of the programs of
+    /// the list judged the draft. Returns the report, at a position after those of the policy's own rules, if it found
+    /// something. A run that found nothing is not reported, because the policy does not name the gate.
+    fn check_syntax(&self) -> Option<(usize, GateReport)> {
+        let rules = &self.call.input.rules;
+        let SyntaxFallback { rule, programs } = rules.fallback.as_ref()?;
+        let is_of_list = |report: &&GateReport| programs.contains(&report.run.gate.as_str());
+        let reports: Vec<&GateReport> = self.results.values().filter(is_of_list).collect();
+        // An undo leaves the fixers out, and the removal of a file all programs.
+        if self.rejected || reports.is_empty() || reports.iter().any(|report| report.has_judged()) {
+            return None;
+        }
+        let report = self.call.check_syntax(&self.fixed_draft(), rule)?;
+        Some((rules.rules.len(), report))
     }
 
     /// Returns the draft after the fixers.

@@ -117,7 +117,7 @@ impl<'a> GatePlan<'a> {
 /// Checks that a rule applies to this draft.
 ///
 /// Errors: the reason that it does not.
-fn check_applies(rule: &Rule, draft: &Draft<'_>, profile: Profile) -> Result<(), GateError> {
+pub(super) fn check_applies(rule: &Rule, draft: &Draft<'_>, profile: Profile) -> Result<(), GateError> {
     if !rule.enabled {
         return Err(skipped("disabled in the policy"));
     }

@@ -32,7 +32,7 @@ const LEAST_LETTERS: usize = 3;
 
 /// Returns the formatted view.
 ///
-/// Errors: `Skipped` if the program could not parse the text, which is for the checks to report.
+/// Errors: `Unread` if the program could not parse the text.
 pub(crate) fn formatted(
     command: &CommandSpec,
     run: &ProgramOutput<'_>,
@@ -48,7 +48,7 @@ pub(crate) fn formatted(
     }
     let errors = reported_errors(command, errors.as_ref(), run).map_err(GateError::Broken)?;
     let first = errors.first().map_or_else(String::new, |error| sanitize(&error.message));
-    Err(GateError::Skipped(format!("could not read the draft: {first}")))
+    Err(GateError::Unread(format!("could not read the draft: {first}")))
 }
 
 /// Returns a finding for each range of lines that the program would change, or its errors about the text.

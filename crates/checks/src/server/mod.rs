@@ -86,34 +86,41 @@ fn visible_path(
     server: &ServerSpec,
     files: &BTreeMap<String, Version>,
 ) -> Result<String, GateError> {
-    let away = |why: &str| Err(GateError::Unreachable(format!("the language server cannot see {why}")));
+    let unseen = |what: &str| GateError::Unreachable(format!("the language server cannot see {what}"));
+    if let Some(what) = unseen_part(input, server, files) {
+        return Err(unseen(&what));
+    }
+    let path = input.root.join(input.path);
+    path.to_str().map(str::to_owned).ok_or_else(|| unseen("a path that is not UTF-8"))
+}
+
+/// Returns what the server cannot see of the drafts, as the end of a sentence.
+fn unseen_part(
+    input: &ProgramInput<'_>,
+    server: &ServerSpec,
+    files: &BTreeMap<String, Version>,
+) -> Option<String> {
     if let Some(other) = input.overlays.iter().find(|other| imports::is_configuration(server, other)) {
-        return away(&format!("the draft of its configuration {}", other.path));
+        return Some(format!("the draft of its configuration {}", other.path));
     }
-    if !input.on_disk && server.new_files == NewFiles::None {
-        return away("a file that is not on disk");
-    }
-    let is_new = |other: &&DraftOverlay<'_>| other.text.is_some() && !imports::is_on_disk(other);
+    let unsaved = || (!input.on_disk).then(|| "a file that is not on disk".to_owned());
+    let removed = || {
+        let is_removed = input.overlays.iter().any(|other| other.text.is_none());
+        is_removed.then(|| "a removed file".to_owned())
+    };
+    let new = || {
+        let is_new = |other: &&DraftOverlay<'_>| other.text.is_some() && !imports::is_on_disk(other);
+        input.overlays.iter().any(is_new).then(|| "a second file that is not on disk".to_owned())
+    };
     match server.new_files {
-        NewFiles::None | NewFiles::Alone | NewFiles::All => {
-            if input.overlays.iter().any(|other| other.text.is_none()) {
-                return away("a removed file");
-            }
-            if server.new_files != NewFiles::All && input.overlays.iter().any(is_new) {
-                return away("a second file that is not on disk");
-            }
+        NewFiles::None => unsaved().or_else(removed).or_else(new),
+        NewFiles::Alone => removed().or_else(new),
+        NewFiles::All => removed(),
+        NewFiles::Unimported => imports::unresolved_import(input, files, |_| false),
+        NewFiles::ExistingFolders => {
+            let is_in_folder = |path: &Path| path.parent().is_some_and(Path::is_dir);
+            imports::unresolved_import(input, files, is_in_folder)
         }
-        NewFiles::Unimported | NewFiles::ExistingFolders => {
-            let in_folders = server.new_files == NewFiles::ExistingFolders;
-            let is_found = |path: &Path| in_folders && path.parent().is_some_and(Path::is_dir);
-            if let Some(why) = imports::unresolved_import(input, files, is_found) {
-                return away(&why);
-            }
-        }
-    }
-    match input.root.join(input.path).to_str() {
-        Some(path) => Ok(path.to_owned()),
-        None => away("a path that is not UTF-8"),
     }
 }
 

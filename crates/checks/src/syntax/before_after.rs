@@ -19,7 +19,7 @@
 use super::super::delta::{self, ComparedFinding, MarkedFinding, ReplacedLines};
 use super::brackets::balance;
 use super::fault::{self, Pass};
-use super::python_scopes;
+use super::python_hosts;
 use super::table::{ParserKind, Stops};
 use super::tree;
 use lockgate_text::{Buffer, LineMap};
@@ -279,7 +279,7 @@ impl EditContext {
 /// True for a fault that the host of the file allows, as the text had such a fault before.
 fn is_allowed_by_host(before: &Faults, finding: &ComparedFinding, pass: Pass) -> bool {
     pass == Pass::Scopes
-        && python_scopes::may_be_allowed_by_host(&finding.message)
+        && python_hosts::may_be_allowed_by_host(&finding.message)
         && before.iter().any(|(old, _)| old.message == finding.message)
 }
 

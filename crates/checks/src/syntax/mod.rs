@@ -27,6 +27,8 @@ mod parse_result;
 mod parts;
 mod preprocessor;
 mod python;
+mod python_bindings;
+mod python_hosts;
 mod python_scopes;
 mod readers;
 mod rust;

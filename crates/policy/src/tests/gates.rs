@@ -204,3 +204,37 @@ fn commands_are_listed_once_for_each_gate() {
     assert_eq!(gate_names(&read(&with_commands("paths: [{ match: a, gates: [form] }]\n"))), ["form"]);
     assert!(gate_names(&read("")).is_empty());
 }
+
+#[test]
+fn a_list_of_programs_without_syntax_has_it_as_a_fallback() {
+    let fallback = |text: &str, path: &str| {
+        let policy = read(&with_commands(text));
+        let rules = policy.effective_rules(path, language_named("python"), Profile::Edit);
+        let fallback = rules.fallback.as_ref()?;
+        Some((fallback.programs.join(" "), fallback.rule.level))
+    };
+    let of = |programs: &str, level| Some((programs.to_owned(), level));
+    for (lists, path, expected) in [
+        ("python: [{ tool: lint }, { tool: form }]", "a.py", of("lint form", Level::Block)),
+        ("python: [{ tool: lint }], '*': [{ tool: damage }]", "a.py", of("lint", Level::Block)),
+        ("python: [{ tool: lint }, { tool: syntax }]", "a.py", None),
+        ("python: [{ tool: lint }, { tool: syntax, enabled: false }]", "a.py", None),
+        ("python: [{ tool: lint }], '*': [{ tool: syntax, level: warn }]", "a.py", None),
+        ("python: [{ tool: damage }]", "a.py", None),
+        ("python: [{ tool: lint, enabled: false }]", "a.py", None),
+        ("python: [{ tool: lint, on: [check] }]", "a.py", None),
+        ("python: [{ tool: gofmt }]", "a.py", None),
+        ("python: [{ tool: lint, enabled: false }, { tool: form }]", "a.py", of("form", Level::Block)),
+        ("python: [{ tool: form, on: [check] }]", "b/a.py", None),
+        ("'*': [{ tool: lint }]", "a.py", None),
+        ("go: [{ tool: gofmt }]", "a.py", None),
+        ("go: [{ tool: gofmt }]", "b/a.py", of("form", Level::Block)),
+        ("'*': [{ tool: syntax, level: warn }]", "b/a.py", of("form", Level::Warn)),
+        ("'*': [{ tool: syntax, enabled: false }]", "b/a.py", None),
+        ("python: [{ tool: lint }]", "c/a.py", None),
+    ] {
+        let paths = "[{ match: 'b/*', gates: [form] }, { match: 'c/*', gates: [] }]";
+        let text = format!("quality_gates: {{ {lists} }}\npaths: {paths}\n");
+        assert_eq!(fallback(&text, path), expected, "{lists} {path}");
+    }
+}

@@ -191,7 +191,7 @@ fn a_draft_that_cannot_be_read_has_findings_and_no_text() {
     let findings = reading_of(DRAFT, &formatter(), &run).unwrap();
     assert_eq!(findings, ["1:1 error - found 'x'", "2:4 error - expected ')'"]);
     let none = formatted(&formatter(), &run, &buffer(DRAFT));
-    assert_eq!(none, Err(GateError::Skipped("could not read the draft: expected ')'".to_owned())));
+    assert_eq!(none, Err(GateError::Unread("could not read the draft: expected ')'".to_owned())));
 }
 
 /// rustfmt names the fault on one line and the place on the next; black says the place only.

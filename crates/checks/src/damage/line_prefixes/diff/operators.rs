@@ -6,6 +6,7 @@
 use super::marks::marked;
 use crate::damage::text_pair::TextPair;
 use crate::delta::ReplacedLines;
+use lockgate_text::WordList;
 
 /// Words that begin a clause or a statement of SQL, and so never an operand.
 const SQL_HEADS: [&str; 32] = [
@@ -19,9 +20,12 @@ const SQL_TAILS: [&str; 20] = [
     "like", "over", "asc", "desc", "group", "order", "having",
 ];
 /// The nodes with a value of a list, in all grammars. Those with braces are told apart from blocks by nothing else.
-const LISTS: &str = "\
-    array array_expression array_initializer element_value_array_initializer initializer_list list \
-    literal_element pair set tuple";
+static LISTS: WordList = WordList::new(
+    "
+    array array_expression array_initializer element_value_array_initializer initializer_list list
+    literal_element pair set tuple
+    ",
+);
 
 #[cfg(test)]
 thread_local! {
@@ -110,8 +114,7 @@ fn joins_in_tree(texts: &TextPair<'_>, line: usize, above: &str) -> bool {
     let is_sign = value.start_byte() == start && (value == operator || value.kind().starts_with("unary_"));
     let is_right = around.kind().starts_with("binary_") && around.child_by_field_name("right") == Some(value);
     let is_value = operator.kind() != "+" || texts.after.text(line).get(1..).is_some_and(is_number);
-    let has_place =
-        above.ends_with(['(', '[', ',', '=']) || LISTS.split(' ').any(|list| list == around.kind());
+    let has_place = above.ends_with(['(', '[', ',', '=']) || LISTS.has(around.kind());
     is_sign && (is_right || is_value && has_place)
 }
 
