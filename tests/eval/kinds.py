@@ -360,7 +360,7 @@ def k_ends(f, rng, fs):
     if len(set(cr[a:b])) < 2: return
     end = lambda l, k: l + '\r' * cr[k]
     lines = [end(l, k) for k, l in enumerate(f.lines)]
-    if is_present(f.lines, new): return
+    if is_present(f.lines, new) or f.text.count(J(f.lines[a:b])) != 1: return
     def put(like):
         o = []
         for k, t in enumerate(s):

@@ -9,6 +9,8 @@ const UNITS: [(usize, usize); 4] = [(2, 4), (4, 2), (4, 8), (8, 4)];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum IndentChange {
     Same,
+    /// Each other blank, such as a no-break space, becomes a plain one; tabs stay.
+    Plain,
     /// Each tab becomes this many blanks.
     Blanks(usize),
     /// This many blanks become a tab.
@@ -19,7 +21,8 @@ enum IndentChange {
 
 impl IndentChange {
     fn all() -> impl Iterator<Item = IndentChange> {
-        std::iter::once(IndentChange::Same)
+        [IndentChange::Same, IndentChange::Plain]
+            .into_iter()
             .chain(WIDTHS.into_iter().map(IndentChange::Blanks))
             .chain(WIDTHS.into_iter().map(IndentChange::Tabs))
             .chain(UNITS.into_iter().map(|(from, to)| IndentChange::Unit(from, to)))
@@ -28,6 +31,9 @@ impl IndentChange {
     fn apply(self, indent: &str) -> Option<String> {
         match self {
             IndentChange::Same => Some(indent.to_owned()),
+            IndentChange::Plain => {
+                Some(indent.replace(|blank: char| blank.is_whitespace() && blank != '\t', " "))
+            }
             IndentChange::Blanks(width) => Some(indent.replace('\t', &" ".repeat(width))),
             IndentChange::Tabs(width) => {
                 let blanks = blanks(indent)?;
@@ -158,6 +164,14 @@ mod tests {
         );
         assert_eq!(mapped(&[("  ", "\t"), ("    ", "\t\t")], "      ").as_deref(), Some("\t\t\t"));
         assert_eq!(mapped(&[("", "\t"), ("    ", "\t\t")], "        ").as_deref(), Some("\t\t\t"));
+    }
+
+    #[test]
+    fn no_break_spaces_become_blanks() {
+        let pairs = [("\u{a0}\u{a0}", "    "), ("\u{a0}\u{2007}\u{a0}\u{a0}", "      ")];
+        assert_eq!(mapped(&pairs, "\u{a0}\u{a0} \u{a0}").as_deref(), Some("      "));
+        assert_eq!(mapped(&[("\u{a0}", "\t")], ""), None);
+        assert_eq!(mapped(&[("\u{a0}", "\u{a0}")], "\u{a0}").as_deref(), Some("\u{a0}"));
     }
 
     #[test]

@@ -13,8 +13,8 @@ use super::wrapping::AlternativeEdit;
 use lockgate_error::Score;
 
 /// The rank of an alternative. Parts of a line come after all line-based levels; at one level, the alternative that
-/// keeps more lines comes first.
-type AlternativeRank = (bool, Option<Strictness>, Reverse<usize>);
+/// keeps more lines comes first, and of equal ones that whose replacement begins at the depth of the search.
+type AlternativeRank = (bool, Option<Strictness>, Reverse<usize>, bool);
 
 impl Matcher<'_> {
     /// Returns the match of the strictest alternatives if they have the same result.
@@ -34,7 +34,12 @@ impl Matcher<'_> {
         let mut best = Vec::new();
         for alternative in self.alternatives().iter() {
             let Some((strictness, located)) = self.try_alternative(alternative) else { continue };
-            let rank = (strictness.is_none(), strictness, Reverse(alternative.common_line_count()));
+            let rank = (
+                strictness.is_none(),
+                strictness,
+                Reverse(alternative.common_line_count()),
+                alternative.changes_depth(),
+            );
             if first.is_none_or(|first| rank < first) {
                 best.clear();
                 first = Some(rank);
@@ -60,6 +65,11 @@ impl Matcher<'_> {
             }
             LevelSearch::Found(places) => places,
         };
+        if alternative.keeps_indent
+            && ![Strictness::Space, Strictness::MarkedSpace].contains(&found.strictness)
+        {
+            return None;
+        }
         let at: Vec<usize> = match alternative.line {
             Some(line) => found.at.into_iter().filter(|at| self.folded_lines().number(*at) == line).collect(),
             None => found.at,

@@ -46,6 +46,7 @@ mod rewrite;
 mod symbol_kind;
 mod syntax;
 mod version;
+mod word_list;
 
 pub use align::differing_lines;
 pub use buffer::{Buffer, Hints};
@@ -66,3 +67,4 @@ pub use region::Region;
 pub use symbol_kind::SymbolKind;
 pub use syntax::{CodeTree, NoSyntax, OpaquePart, ParentNode, Syntax};
 pub use version::Version;
+pub use word_list::WordList;

@@ -3,16 +3,18 @@
 //! Invariant: the returned text has the same lines as the requested text.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
+use super::align::differing_lines;
 use super::buffer::Buffer;
 use super::change::Change;
 use super::line_end::{LineEnd, fold};
 
 /// Returns a change's text with the line ends of the surrounding file.
 ///
-/// The k-th newline takes the k-th line end of the replaced text. Without one it takes, in this order: the last line
-/// end of the replaced text, that of the line that the change is inside, that of the line above, the file's majority,
-/// the hint.
+/// A line that the replaced text has as well keeps its line end. Of the lines between two such lines, the k-th newline
+/// takes the k-th line end that it replaces. Without one it takes, in this order: the last line end that is replaced
+/// there, that of the line that the new text is inside, that of the line above, the file's majority, the hint.
 pub(super) fn with_line_ends<'a>(buffer: &Buffer, change: &'a Change) -> Cow<'a, str> {
     let text = fold(&change.text);
     if !buffer.line_ends().is_mixed() {
@@ -22,22 +24,43 @@ pub(super) fn with_line_ends<'a>(buffer: &Buffer, change: &'a Change) -> Cow<'a,
             LineEnd::CrLf => text,
         };
     }
-    let newlines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
-    if newlines == 0 {
+    if !text.contains('\n') {
         return text;
     }
     let replaced = buffer.view().get(change.span.clone()).unwrap_or_default();
-    let own = memchr::memchr_iter(b'\n', replaced.as_bytes());
-    let own: Vec<LineEnd> = own.take(newlines).map(|at| buffer.line_end_at(change.span.start + at)).collect();
-    let rest = own.last().copied().unwrap_or_else(|| nearest_line_end(buffer, change));
-    Cow::Owned(with_ends(&text, own.into_iter().chain(std::iter::repeat(rest))))
+    let [old, new] = [replaced, &text].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let starts: Vec<usize> = old
+        .iter()
+        .scan(change.span.start, |at, line| Some(std::mem::replace(at, *at + line.len())))
+        .chain([change.span.end])
+        .collect();
+    let start = |line: usize| starts.get(line).copied().unwrap_or(change.span.end);
+    let mut line_ends = Vec::new();
+    let mut from = 0;
+    for (removed, added) in differing_lines(&old, &new) {
+        line_ends.extend(line_ends_in(buffer, start(from)..start(removed.start)));
+        let span = start(removed.start)..start(removed.end);
+        let newlines = new.get(added).unwrap_or_default().iter().filter(|line| line.ends_with('\n')).count();
+        let own: Vec<LineEnd> = line_ends_in(buffer, span.clone()).take(newlines).collect();
+        let rest = own.last().copied().unwrap_or_else(|| nearest_line_end(buffer, &span));
+        line_ends.extend(own.into_iter().chain(std::iter::repeat(rest)).take(newlines));
+        from = removed.end;
+    }
+    line_ends.extend(line_ends_in(buffer, start(from)..change.span.end));
+    Cow::Owned(with_ends(&text, line_ends.into_iter()))
 }
 
-/// Returns the line end nearest to a change that replaces no line end.
-fn nearest_line_end(buffer: &Buffer, change: &Change) -> LineEnd {
+/// Returns the line ends in a part of the view.
+fn line_ends_in(buffer: &Buffer, span: Range<usize>) -> impl Iterator<Item = LineEnd> {
+    let text = buffer.view().get(span.clone()).unwrap_or_default();
+    memchr::memchr_iter(b'\n', text.as_bytes()).map(move |at| buffer.line_end_at(span.start + at))
+}
+
+/// Returns the line end nearest to a part of the view that has no line end.
+fn nearest_line_end(buffer: &Buffer, span: &Range<usize>) -> LineEnd {
     let lines = buffer.lines();
-    let line = lines.line_at(change.span.start);
-    let between_lines = change.span.is_empty() && lines.starts_at(change.span.start);
+    let line = lines.line_at(span.start);
+    let between_lines = span.is_empty() && lines.starts_at(span.start);
     let inside = if between_lines { None } else { buffer.line_end(line) };
     inside
         .or_else(|| buffer.line_end(line - 1))
@@ -83,6 +106,15 @@ mod tests {
         assert_eq!(converted(file, 0..4, "x\ny\n"), "x\r\ny\n");
         assert_eq!(converted(file, 2..6, "x\ny\nz\n"), "x\ny\r\nz\r\n");
         assert_eq!(converted(file, 0..6, "x\n"), "x\r\n");
+    }
+
+    #[test]
+    fn in_a_mixed_file_a_line_that_stays_keeps_its_line_end() {
+        let file = "a\nb\r\nc\nd\n";
+        assert_eq!(converted(file, 0..6, "x\na\nb\nc\n"), "x\na\nb\r\nc\n");
+        assert_eq!(converted(file, 0..6, "b\nc\n"), "b\r\nc\n");
+        assert_eq!(converted(file, 0..6, "a\nb\nx\nc\n"), "a\nb\r\nx\r\nc\n");
+        assert_eq!(converted(file, 0..5, "b\nx\ny\nc"), "b\r\nx\r\ny\r\nc");
     }
 
     #[test]

@@ -9,7 +9,10 @@
 //! parsed again, and must have the replacement token for token in the place of the match.
 
 mod code;
+mod hunk_site;
+mod hunks;
 mod lexer;
+mod match_context;
 mod rebase;
 mod rules;
 #[cfg(test)]

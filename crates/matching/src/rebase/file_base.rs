@@ -37,18 +37,17 @@ pub(super) fn search_of_file(block: &Block<'_>, site: &MatchSite, text: Lines<'_
         return None;
     }
     let trimmed = Block { search: block.search.trimmed(), replace: block.replace.trimmed() };
-    let versions: Vec<LineVersions<'_>> = block
-        .replace
-        .lines
-        .iter()
-        .zip(origins(&trimmed))
-        .filter_map(|(wanted, origin)| {
-            let base = origin?;
-            Some(LineVersions { quoted: block.search.line(base), actual: actual.get(base)?, wanted })
-        })
-        .collect();
+    let origins = origins(&trimmed);
+    let version = |(row, base): (usize, usize)| {
+        let (quoted, wanted) = (block.search.line(base), block.replace.line(row));
+        Some(LineVersions { quoted, actual: actual.get(base)?, wanted })
+    };
+    let rows = origins.iter().copied().enumerate();
+    let versions: Vec<LineVersions<'_>> = rows.filter_map(|(row, origin)| version((row, origin?))).collect();
+    let first = if origins.is_empty() { None } else { version((0, 0)) };
     // If only the indentation changes, that is the edit.
-    let has_indent = trimmed.search != trimmed.replace && has_indent_of_file(block, &actual, &versions);
+    let has_indent =
+        trimmed.search != trimmed.replace && has_indent_of_file(block, &actual, &versions, first);
     let has_marks = versions.iter().any(|line| line.is_of_file(str::trim))
         && !versions.iter().any(|line| line.is_as_quoted(str::trim));
     let line = |(quoted, actual): (&str, &str)| {
@@ -61,12 +60,25 @@ pub(super) fn search_of_file(block: &Block<'_>, site: &MatchSite, text: Lines<'_
 
 /// Returns true if the replacement begins at the depth of the file's block, and the search at another one. A line around
 /// the quoted ones has the depth of the search: `if a {` puts them one level deeper.
-fn has_indent_of_file(block: &Block<'_>, actual: &[&str], versions: &[LineVersions<'_>]) -> bool {
+///
+/// `first` has the first lines of search and replacement, whatever became of the quoted one. The block may begin with its
+/// shallowest line, or with a deeper one; then a line that stays must have the file's indentation.
+fn has_indent_of_file(
+    block: &Block<'_>,
+    actual: &[&str],
+    versions: &[LineVersions<'_>],
+    first: Option<LineVersions<'_>>,
+) -> bool {
+    let begins_as_file = first.is_some_and(|first| first.is_of_file(indent_of));
+    if versions.is_empty() {
+        return begins_as_file;
+    }
     let own = common_indent(actual);
-    common_indent(&block.replace.lines) == own
-        && common_indent(&block.search.lines) != own
-        && (versions.iter().any(|line| line.is_of_file(indent_of))
-            || !versions.iter().any(|line| line.is_as_quoted(indent_of)))
+    let has_own_depth =
+        common_indent(&block.replace.lines) == own && common_indent(&block.search.lines) != own;
+    let any_of_file = versions.iter().any(|line| line.is_of_file(indent_of));
+    let none_as_quoted = !versions.iter().any(|line| line.is_as_quoted(indent_of));
+    begins_as_file && any_of_file || has_own_depth && (any_of_file || none_as_quoted)
 }
 
 /// Returns the longest indentation with which all lines begin.
@@ -103,6 +115,32 @@ mod tests {
         for replace in ["    another(1)\n", "    if a:\n        one()\n"] {
             assert_eq!(based("    one()\n", "one()\n", replace).as_deref(), Some("    one()"), "{replace:?}");
         }
+    }
+
+    #[test]
+    fn the_first_line_decides_if_the_shallowest_one_is_dropped() {
+        let file = "        a(1)\n    beta = 2\n";
+        let search = "    a(1)\nbeta = 2\n";
+        let text = Some("        a(1)\n    beta = 2".to_owned());
+        assert_eq!(based(file, search, "        a(1)\n        log(2)\n"), text);
+        assert_eq!(based(file, search, "        log(2)\n"), text);
+        assert_eq!(based(file, search, "    beta = 2\n"), text, "the first line that stays");
+        assert_eq!(based(file, search, "    log(2)\n    stop()\n"), None);
+        assert_eq!(based(file, search, "    a(1)\n    stop()\n"), None);
+        assert_eq!(based(file, search, "beta = 2\n"), None);
+    }
+
+    #[test]
+    fn a_body_without_its_header_is_at_the_depth_of_the_header() {
+        let file = "        if x:\n            y(1)\n            z(2)\n";
+        let text = Some("        if x:\n            y(1)\n            z(2)".to_owned());
+        let replace = "        y(1)\n        z(2)\n";
+        for search in
+            ["if x:\n    y(1)\n    z(2)\n", "            if x:\n                y(1)\n                z(2)\n"]
+        {
+            assert_eq!(based(file, search, replace), text, "{search:?}");
+        }
+        assert_eq!(based(file, "if x:\n    y(1)\n    z(2)\n", "y(1)\nz(2)\n"), None);
     }
 
     #[test]

@@ -25,7 +25,7 @@ use render::LineRenderer;
 pub use block::Conflict;
 pub(super) use block::{Block, MatchSite};
 pub(super) use output::trimmed;
-pub(super) use tokens::{Evidence, is_word_char, merged, tokens};
+pub(super) use tokens::{Evidence, is_joiner, is_word_char, merged, tokens};
 
 /// Applies the difference between search and replacement to the lines of a site.
 ///
@@ -33,10 +33,11 @@ pub(super) use tokens::{Evidence, is_word_char, merged, tokens};
 pub(super) fn rebase(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Result<Vec<Change>, Conflict> {
     let lines = search_of_file(block, site, text);
     let of_file = lines.as_deref().map(|lines| block.with_search(lines));
+    let quoted = &block.search;
     let block = of_file.as_ref().unwrap_or(block);
     let Block { search, replace } = block;
     let origins = pairs::origins(block);
-    let renderer = LineRenderer::new(block, site, text, &origins);
+    let renderer = LineRenderer::new(block, quoted, site, text, &origins);
     let mut output = Output::new(text, site);
     let (above, below) = edges(block);
     let spacing = SpacingRules::new(block, site);

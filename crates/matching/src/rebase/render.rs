@@ -1,7 +1,7 @@
 //! Renders each line of the result: an unchanged line of the file, one with the edit's change, or a new one in the
 //! file's style.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use super::block::{Block, Conflict, MatchSite};
@@ -11,6 +11,7 @@ use super::tokens::{Evidence, merged};
 use crate::fold::fold;
 use crate::indent::{IndentMap, indent_of, trail_of};
 use crate::quotes::swapped;
+use crate::rows::NonBlankLines;
 use lockgate_text::Lines;
 
 /// The mapping from the block's indentation to the file's.
@@ -38,10 +39,22 @@ pub(super) struct LineRenderer<'a> {
     search_chars: usize,
     /// The remaining number of character pairs to compare.
     cells: Cell<usize>,
-    /// The first row and the end of the last run of added lines that was looked at.
-    run: Cell<(usize, usize)>,
+    /// Set if the first line alone was quoted from its first letter on, without its indentation.
+    is_cut: bool,
+    /// The last run of added lines that was looked at.
+    run: RefCell<AddedRun<'a>>,
     /// Set if the file has all lines exactly as they are quoted.
     alike: bool,
+}
+
+/// A run of added lines between two lines that stay.
+#[derive(Debug, Default)]
+struct AddedRun<'a> {
+    first: usize,
+    end: usize,
+    /// By the indentation of the quoted lines that the run replaces: that of the same lines in the file, if all of these
+    /// agree.
+    replaced: HashMap<&'a str, Option<&'a str>>,
 }
 
 /// The maximum number of character pairs that are compared for the lines that one edit adds.
@@ -51,15 +64,18 @@ const MAX_CELLS: usize = 1 << 25;
 const LONGEST: usize = 1 << 16;
 
 impl<'a> LineRenderer<'a> {
+    /// Creates the renderer of a block. `quoted` are the lines of its search as they were quoted; those of the block may
+    /// have marks of the file.
     pub(super) fn new(
         block: &'a Block<'a>,
+        quoted: &NonBlankLines<'a>,
         site: &'a MatchSite,
         text: Lines<'a>,
         origins: &'a [Option<usize>],
     ) -> LineRenderer<'a> {
         let same = (0..block.search.len()).filter(|index| site.differing != Some(*index));
         let pairs: Vec<(&str, &str)> =
-            same.map(|index| (block.search.line(index), text.text(site.line(index)))).collect();
+            same.map(|index| (quoted.line(index), text.text(site.line(index)))).collect();
         let alike = pairs.iter().all(|(quoted, actual)| quoted.trim() == actual.trim());
         let evidence = if alike { Evidence::default() } else { evidence(&pairs) };
         let all =
@@ -67,6 +83,9 @@ impl<'a> LineRenderer<'a> {
         let indents: Vec<(&str, &str)> =
             all.map(|(quoted, actual)| (indent_of(quoted), indent_of(actual))).collect();
         let new_indents: Vec<&str> = block.replace.lines.iter().map(|line| indent_of(line)).collect();
+        let is_indented = |(quoted, _): &(&str, &str)| !quoted.is_empty();
+        let is_cut = matches!(indents.as_slice(), [("", first), rest @ ..]
+            if !first.is_empty() && rest.iter().any(is_indented));
         let indentation = indentation(&indents, &new_indents);
         let search_chars = block.search.lines.iter().map(|line| weight(line)).sum();
         LineRenderer {
@@ -75,12 +94,13 @@ impl<'a> LineRenderer<'a> {
             text,
             origins,
             indentation,
+            is_cut,
             trails: trails(block, site, text),
             evidence,
             alike,
             search_chars,
             cells: Cell::new(MAX_CELLS),
-            run: Cell::default(),
+            run: RefCell::default(),
         }
     }
 
@@ -180,35 +200,51 @@ impl<'a> LineRenderer<'a> {
         }
     }
 
-    /// Returns the first row and the end of the run of added lines around a row.
-    fn added_run(&self, row: usize) -> (usize, usize) {
-        let (first, end) = self.run.get();
-        if first <= row && row < end {
-            return (first, end);
-        }
+    /// Returns the run of added lines around a row.
+    fn added_run(&self, row: usize) -> AddedRun<'a> {
         let (before, rest) = self.origins.split_at_checked(row).unwrap_or_default();
         let first = before.iter().rposition(Option::is_some).map_or(0, |above| above + 1);
         let end = row + rest.iter().position(Option::is_some).unwrap_or(rest.len());
-        self.run.set((first, end));
-        (first, end)
+        let origin = |row: usize| self.origins.get(row).copied().flatten();
+        let from = first.checked_sub(1).and_then(origin).map_or(0, |above| above + 1);
+        let replaced = from..origin(end).unwrap_or(self.block.search.len());
+        let indents = replaced.filter(|base| self.shows_indent(*base)).map(|base| self.indents(base));
+        AddedRun { first, end, replaced: agreed(indents) }
     }
 
-    /// Returns the indentation of the nearest unchanged line with the same indentation in the replacement, the same one
-    /// for all rows of a run of added lines. If such lines are directly above and below the run, they must be as deep.
+    /// Returns the indentation of a quoted line, and that of the same line in the file.
+    fn indents(&self, base: usize) -> (&'a str, &'a str) {
+        (indent_of(self.block.search.line(base)), indent_of(self.text.text(self.site.line(base))))
+    }
+
+    /// Returns true if the indentation of a quoted line is not just missing.
+    fn shows_indent(&self, base: usize) -> bool {
+        base > 0 || !self.is_cut
+    }
+
+    /// Returns the indentation of the lines that a run of added lines replaces, if they agree. Without any, returns that of
+    /// the nearest unchanged line with the same indentation in the replacement, the same one for all rows of the run. If
+    /// such lines are directly above and below the run, they must be as deep.
     fn sibling(&self, row: usize, wanted: &str) -> Option<String> {
         let Indentation::Unknown = self.indentation else { return None };
+        let wanted = indent_of(wanted);
+        if row == 0 && self.is_cut && wanted.is_empty() && !self.origins.contains(&Some(0)) {
+            return Some(self.indents(0).1.to_owned());
+        }
+        let mut run = self.run.borrow_mut();
+        if !(run.first..run.end).contains(&row) {
+            *run = self.added_run(row);
+        }
+        if let Some(replaced) = run.replaced.get(wanted) {
+            return replaced.map(str::to_owned);
+        }
+        let (first, end) = (run.first, run.end);
         let unchanged_line = |(other, origin): (usize, &Option<usize>)| {
-            let base = (*origin)?;
-            // A first line without indentation was quoted from its first letter on.
-            let (quoted, actual) = (self.block.search.line(base), self.text.text(self.site.line(base)));
-            if base == 0 && indent_of(quoted).is_empty() && !indent_of(actual).is_empty() {
-                return None;
-            }
-            let same = indent_of(self.block.replace.line(other)) == indent_of(wanted)
-                && indent_of(self.block.search.line(base)) == indent_of(wanted);
-            same.then(|| (other, indent_of(actual)))
+            let base = (*origin).filter(|base| self.shows_indent(*base))?;
+            let (quoted, actual) = self.indents(base);
+            let same = indent_of(self.block.replace.line(other)) == wanted && quoted == wanted;
+            same.then_some((other, actual))
         };
-        let (first, end) = self.added_run(row);
         let rows = || self.origins.iter().enumerate();
         let above = rows().take(first).rev().find_map(unchanged_line);
         let below = rows().skip(end).find_map(unchanged_line);
@@ -238,6 +274,15 @@ fn indentation(pairs: &[(&str, &str)], indents: &[&str]) -> Indentation {
         return Indentation::Unknown;
     }
     let head = match pairs {
+        // All indentation is missing, and a first line that is deeper than the next one begins no block.
+        [("", first), ("", second), rest @ ..]
+            if columns(first) > columns(second)
+                && !second.is_empty()
+                && rest.iter().all(|(quoted, _)| quoted.is_empty())
+                && indents.iter().all(|indent| indent.is_empty()) =>
+        {
+            None
+        }
         [("", first), rest @ ..] if !first.is_empty() => {
             IndentMap::explaining(rest, &[]).map(|map| ((*first).to_owned(), map))
         }
@@ -261,15 +306,19 @@ fn columns(indent: &str) -> usize {
 
 /// Maps the trailing blanks of quoted lines to those of the file, for lines that have any.
 fn trails<'a>(block: &'a Block<'a>, site: &MatchSite, text: Lines<'a>) -> HashMap<&'a str, Option<&'a str>> {
-    let mut trails: HashMap<&str, Option<&str>> = HashMap::new();
-    for (index, quoted) in block.search.lines.iter().copied().map(trail_of).enumerate() {
-        if !quoted.is_empty() {
-            let actual = trail_of(text.text(site.line(index)));
-            let known = trails.entry(quoted).or_insert(Some(actual));
-            *known = known.filter(|known| *known == actual);
-        }
+    let trails = block.search.lines.iter().enumerate();
+    let trails = trails.map(|(index, line)| (trail_of(line), trail_of(text.text(site.line(index)))));
+    agreed(trails.filter(|(quoted, _)| !quoted.is_empty()))
+}
+
+/// Maps the blanks of quoted lines to those of the file, if all lines with the same ones agree on them.
+fn agreed<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> HashMap<&'a str, Option<&'a str>> {
+    let mut all: HashMap<&str, Option<&str>> = HashMap::new();
+    for (quoted, actual) in pairs {
+        let known = all.entry(quoted).or_insert(Some(actual));
+        *known = known.filter(|known| *known == actual);
     }
-    trails
+    all
 }
 
 /// Collects the block's evidence of the file's typographic marks.

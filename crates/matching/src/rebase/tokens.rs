@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::fold::{FoldResult, Folded, Units, entity};
+use crate::fold::{FoldResult, Folded, Units, entity, is_blank, is_invisible};
 use lockgate_text::differing_lines;
 
 /// The marks of the file for those of a quoted text, as far as the same block shows them.
@@ -17,6 +17,9 @@ impl<'a> Evidence<'a> {
         let (folded, against) = (Folded::new(quoted), Folded::new(actual));
         for (quoted, actual) in folded.pairs(quoted, &against, actual) {
             if !is_word(quoted) {
+                self.forms.entry(quoted).or_default().insert(actual);
+            }
+            for (quoted, actual) in blank_pairs(quoted, actual) {
                 self.forms.entry(quoted).or_default().insert(actual);
             }
         }
@@ -42,6 +45,7 @@ impl<'a> Evidence<'a> {
         let forms: Vec<&str> = self.forms.get(token).into_iter().flatten().copied().collect();
         match forms.as_slice() {
             [one] if !token.is_ascii() || entity(token).is_some() => (*one).to_owned(),
+            [] if is_blank_run(token) => characters(token).map(|blank| self.translate(blank)).collect(),
             [] => self.plain_entity(token).unwrap_or_else(|| token.to_owned()),
             [..] => token.to_owned(),
         }
@@ -62,13 +66,37 @@ impl<'a> Evidence<'a> {
     }
 }
 
+/// Returns true for several blanks that are no entities.
+fn is_blank_run(token: &str) -> bool {
+    token.chars().nth(1).is_some() && token.chars().all(|letter| is_blank(letter) || is_invisible(letter))
+}
+
+/// Pairs the blanks of a run with those of the file. Further ones are paired with the file's last one.
+fn blank_pairs<'t>(quoted: &'t str, actual: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
+    let visible = |run| characters(run).filter(|blank| !blank.chars().all(is_invisible));
+    let runs =
+        [quoted, actual].iter().all(|run| run.chars().all(|letter| is_blank(letter) || is_invisible(letter)));
+    let last = visible(actual).last().filter(|_| runs && is_blank_run(quoted));
+    visible(quoted).zip(last.into_iter().flat_map(move |last| visible(actual).chain(std::iter::repeat(last))))
+}
+
+/// Returns the characters of a text as texts.
+fn characters(text: &str) -> impl Iterator<Item = &str> {
+    text.char_indices().filter_map(|(start, letter)| text.get(start..start + letter.len_utf8()))
+}
+
 /// The invisible characters that belong to the spelling of a word or an emoji.
-const JOINERS: [&str; 3] = ["\u{200c}", "\u{200d}", "\u{ad}"];
+const JOINERS: [char; 3] = ['\u{200c}', '\u{200d}', '\u{ad}'];
+
+/// Returns true for an invisible character that belongs to the spelling of a word or an emoji.
+pub(crate) fn is_joiner(character: char) -> bool {
+    JOINERS.contains(&character)
+}
 
 /// Returns the invisible characters of a text, without joiners.
 fn dropped(text: &str) -> impl Iterator<Item = &str> {
     let units = Units(text).filter(|unit| unit.folds == FoldResult::Dropped).map(|unit| unit.raw);
-    units.filter(|unit| !JOINERS.contains(unit))
+    units.filter(|unit| !unit.contains(is_joiner))
 }
 
 /// The use of typographic quotes in one line of the file. Set if the line uses only those.
@@ -234,6 +262,17 @@ mod tests {
         assert_eq!(evidence.translate_line("x\u{200b}"), "x");
         evidence.record("c", "c\u{200b}");
         assert_eq!(evidence.translate_line("x\u{200b}"), "x\u{200b}", "another line of the file has it");
+    }
+
+    #[test]
+    fn blanks_that_only_the_quote_has_are_those_of_the_file_in_any_number() {
+        assert_eq!(merge("a\u{a0}=\u{a0}b", "a\u{a0}=\u{a0}b\u{a0}\u{a0}#\u{a0} c", "a = b"), "a = b  #  c");
+        assert_eq!(merge("a\u{a0}\u{a0}b", "a\u{a0}\u{a0}b\u{a0}c", "a  b"), "a  b c");
+        assert_eq!(merge("a\u{a0}\u{a0}b", "a\u{a0}\u{a0}b\u{a0}c", "a b"), "a b c");
+        assert_eq!(
+            merge("a\u{a0}b\u{2009}c", "a\u{a0}b\u{2009}c\u{a0}\u{2009}d", "a\u{a0}b c"),
+            "a\u{a0}b c\u{a0} d"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! An alternative form of an edit, and the lines that it is made of.
 
+use crate::indent::indent_of;
 use lockgate_text::differing_lines;
 
 /// An alternative form of an edit.
@@ -11,11 +12,22 @@ pub struct AlternativeEdit {
     pub line: Option<usize>,
     /// Set if a layer of escapes was removed from the search alone, which is done once.
     pub is_unescaped: bool,
+    /// Set if the signs of a diff were removed, which is done once.
+    pub is_unsigned: bool,
+    /// Set if the lines must have the file's indentation: what was removed may have been a part of it.
+    pub keeps_indent: bool,
 }
 
 impl AlternativeEdit {
     pub fn new(search: String, replace: String) -> AlternativeEdit {
-        AlternativeEdit { search, replace, line: None, is_unescaped: false }
+        AlternativeEdit {
+            search,
+            replace,
+            line: None,
+            is_unescaped: false,
+            is_unsigned: false,
+            keeps_indent: false,
+        }
     }
 
     /// Creates an alternative without any change of the edit.
@@ -30,6 +42,12 @@ impl AlternativeEdit {
         let (old, new) = (full_lines(&self.search), full_lines(&self.replace));
         let removed: usize = differing_lines(&old, &new).into_iter().map(|(removed, _)| removed.len()).sum();
         old.len() - removed
+    }
+
+    /// Returns true if the first lines of search and replacement have different indentations.
+    pub fn changes_depth(&self) -> bool {
+        let depth = |text| lines(text).find(|line| !line.trim().is_empty()).map(indent_of);
+        depth(&self.search) != depth(&self.replace)
     }
 }
 

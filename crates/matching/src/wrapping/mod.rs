@@ -1,12 +1,14 @@
 //! Match level `wrapping`: removes wrapping from a quoted block.
 //!
 //! An alternative is the same edit without a fence, without line numbers, without the prefixes of a diff or of a
-//! search tool, or without a layer of escapes. Alternatives nest: a fence may contain numbered lines.
+//! search tool, without invisible characters at the ends of lines, or without a layer of escapes. Alternatives nest:
+//! a fence may contain numbered lines.
 
 mod alternative;
 mod escapes;
 mod fence;
 mod gutter;
+mod line_edges;
 pub(super) mod prefix;
 
 pub(super) use alternative::AlternativeEdit;
@@ -27,11 +29,14 @@ pub(super) fn alternatives(search: &str, replace: &str) -> Vec<AlternativeEdit> 
         let more = fence::remove(search, replace)
             .into_iter()
             .chain(gutter::remove(search, replace))
-            .chain(prefix::remove(search, replace))
+            .chain(line_edges::remove(search, replace))
+            .chain(if alternative.is_unsigned { Vec::new() } else { prefix::remove(search, replace) })
             .chain(if alternative.is_unescaped { Vec::new() } else { escapes::remove(search, replace) });
         for mut other in more {
             other.line = other.line.or(alternative.line);
             other.is_unescaped |= alternative.is_unescaped;
+            other.is_unsigned |= alternative.is_unsigned;
+            other.keeps_indent |= alternative.keeps_indent;
             let blank = other.search.trim().is_empty();
             let known = all.iter().any(|one| (&one.search, &one.replace) == (&other.search, &other.replace));
             if !blank && !known {
@@ -81,6 +86,13 @@ mod tests {
         assert!(has(&escaped(&escaped(search)), &escaped(&escaped(replace)), (search, replace)));
         assert!(has(&escaped(search), replace, (search, replace)));
         assert!(!has(&escaped(&escaped(search)), replace, (search, replace)));
+    }
+
+    #[test]
+    fn the_signs_of_a_diff_are_removed_once() {
+        let found = alternatives(" a\n--b\n", " a\n+-c\n");
+        assert!(found.iter().any(|one| one.search == "a\n-b\n"), "{found:?}");
+        assert!(found.iter().all(|one| !one.search.ends_with("\nb\n")), "{found:?}");
     }
 
     proptest::proptest! {

@@ -5,10 +5,16 @@ use std::collections::HashSet;
 use super::alternative::{AlternativeEdit, joined, lines};
 
 /// Removes the first column of the search if it is the old side of a diff, and of the replacement if that is the new
-/// side. A replacement without added lines may have no signs.
+/// side. A replacement without added lines may have no signs, if a header, an unchanged line or the indentation behind all
+/// signs of the search shows that it is a diff: a `-` alone may be text.
 pub(crate) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
+    let has_header = without_header(search) != search;
     let (search, replace) = (without_header(search), without_header(replace));
     let Some((old, has_removed)) = side(search, '-') else { return Vec::new() };
+    let full_lines = || lines(search).filter(|line| !line.trim().is_empty());
+    let has_unchanged = full_lines().any(|line| line.starts_with(' '));
+    let is_indented = full_lines().all(|line| line.starts_with("-  ") || line.starts_with("-\t"));
+    let is_old_side = has_removed && (has_header || has_unchanged || is_indented);
     // A new side has no removed lines; a text with other lines that begin like them is a list, or code.
     let quoted: HashSet<&str> = lines(&old).collect();
     if lines(replace).any(|line| line.starts_with('-') && !quoted.contains(line)) {
@@ -17,14 +23,14 @@ pub(crate) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     if replace.trim().is_empty() && lines(search).all(|line| line.starts_with('-')) {
         return Vec::new();
     }
-    let signed =
-        side(replace, '+').map(|(new, has_added)| (AlternativeEdit::new(old.clone(), new), has_added));
-    let clean = || AlternativeEdit::new(old.clone(), replace.to_owned());
+    let edit = |new| AlternativeEdit { is_unsigned: true, ..AlternativeEdit::new(old.clone(), new) };
+    let signed = side(replace, '+').map(|(new, has_added)| (edit(new), has_added));
+    let clean = || AlternativeEdit { keeps_indent: true, ..edit(replace.to_owned()) };
     match signed {
         Some((alternative, true)) => vec![alternative],
         // A new side without added lines contains only lines of the old side.
-        Some((alternative, false)) if has_removed && is_part(&alternative.replace, &old) => vec![alternative],
-        Some(_) | None if has_removed => vec![clean()],
+        Some((alternative, false)) if is_old_side && is_part(&alternative.replace, &old) => vec![alternative],
+        Some(_) | None if is_old_side => vec![clean()],
         Some(_) | None => Vec::new(),
     }
 }
@@ -41,9 +47,10 @@ pub(crate) fn adds(search: &str, replace: &str) -> bool {
         && side(replace, '+').is_some_and(|(_, has_added)| has_added)
 }
 
-/// Returns true if all lines of a text are in another one.
+/// Returns true if all lines of a text that are not blank are in another one.
 fn is_part(text: &str, whole: &str) -> bool {
-    text.is_empty() || lines(text).all(|line| lines(whole).any(|other| other == line))
+    let mut full_lines = lines(text).filter(|line| !line.trim().is_empty());
+    full_lines.all(|line| lines(whole).any(|other| other == line))
 }
 
 /// Returns a side without its signs, and true if a line had the side's own sign; `None` if a line has no sign.
@@ -105,9 +112,24 @@ mod tests {
     fn a_replacement_without_signs_may_be_clean() {
         assert_eq!(read(" a\n-b\n", " a\n c\n"), Some(("a\nb\n".into(), " a\n c\n".into())));
         assert_eq!(read(" a\n-b\n", " a\n"), Some(("a\nb\n".into(), "a\n".into())));
-        assert_eq!(read("-a\n", "b\n"), Some(("a\n".into(), "b\n".into())));
         assert_eq!(read(" -- a\n-b\n", "-- a\nc\n"), Some(("-- a\nb\n".into(), "-- a\nc\n".into())));
         assert_eq!(read(" -- a\n-b\n", "-- a\n- c\n"), None, "a line of a list");
+    }
+
+    #[test]
+    fn a_replacement_that_only_deletes_may_have_blank_lines() {
+        assert_eq!(read(" a\n-b\n c\n", " a\n \n c\n"), Some(("a\nb\nc\n".into(), "a\n\nc\n".into())));
+    }
+
+    #[test]
+    fn a_dash_alone_is_text() {
+        for search in ["-a\n", "-a\n-b\n", "-a\n \n", "--a", "- a\n", "-  a\n-b\n"] {
+            assert_eq!(read(search, "c\n"), None, "{search:?}");
+            assert_eq!(read(search, " a\n"), None, "{search:?}");
+        }
+        assert_eq!(read("@@ -1 +1 @@\n-a\n", "b\n"), Some(("a\n".into(), "b\n".into())));
+        assert_eq!(read("-  a\n \n-  b\n", "  c\n"), Some(("  a\n\n  b\n".into(), "  c\n".into())));
+        assert_eq!(read("-\ta\n", "\tc\n"), Some(("\ta\n".into(), "\tc\n".into())));
     }
 
     #[test]

@@ -8,11 +8,14 @@ use crate::planned::{PlannedEdit, PlannedEnd, SearchMatches, evidence_line, has_
 use lockgate_error::{Code, Error, EvidenceLine, NextCall};
 use lockgate_matching::{self as locate, Conflict, Located, OnRepeat, SearchText, UniqueMatch, exact};
 use lockgate_text::{Buffer, Change, Outline};
+use std::ops::Range;
 
 /// The maximum number of characters of a line in a message.
 const WIDTH: usize = 60;
 /// The number of context lines before and behind a conflicting line.
 const AROUND: usize = 5;
+/// The maximum number of lines before a match that a hint asks to quote.
+const LINES_BEFORE: usize = 5;
 
 /// Plans the edit of the only match of a block.
 ///
@@ -153,24 +156,45 @@ fn distinguishing_symbol(lines: &[usize], outline: &Outline, window: &Window<'_>
     candidates.into_iter().find(tells_apart)
 }
 
-/// Returns the hint to quote the line before one of the matches, if that makes the quote unique.
+/// Returns the hint that makes the quote unique: to quote the last newline of several lines, or the text line before one
+/// of the matches, and all lines between both.
 fn longer_quote(needle: &str, lines: &[usize], window: &Window<'_>) -> Option<String> {
     let text = window.buffer.lines();
+    let is_open = !needle.ends_with('\n') && needle.trim_start_matches('\n').contains('\n');
+    let ended = is_open.then(|| format!("{needle}\n"));
+    if let Some(hit) = ended.and_then(|ended| only_occurrence(&ended, window)) {
+        let line = text.line_at(hit.start);
+        return Some(format!(
+            "end the quote with a newline: only the match at line {line} ends with its line"
+        ));
+    }
     let is_whole = |line: usize| {
         text.with_line_end(line).trim_end_matches('\n').starts_with(needle.lines().next()?).then_some(())
     };
-    let unique = lines
+    let text_line_before = |line: usize| {
+        let nearest = (line.saturating_sub(LINES_BEFORE).max(1)..line).rev();
+        nearest.into_iter().find(|before| !text.text(*before).trim().is_empty())
+    };
+    let (unique, from) = lines
         .iter()
-        .filter(|line| **line > 1 && is_whole(**line).is_some())
-        .find(|line| occurs_once(&format!("{}{needle}", text.with_line_end(*line - 1)), window))?;
-    let before = text.text(unique - 1).trim();
-    let before: String = before.chars().take(WIDTH).collect();
-    Some(format!("quote the line before it, too; for line {unique} that is {before:?}"))
+        .take(MAX_MATCH_LINES)
+        .filter(|line| is_whole(**line).is_some())
+        .filter_map(|line| Some((*line, text_line_before(*line)?)))
+        .find(|(line, from)| {
+            let before: String = (*from..*line).map(|line| text.with_line_end(line)).collect();
+            only_occurrence(&(before + needle), window).is_some()
+        })?;
+    let before: String = text.text(from).trim().chars().take(WIDTH).collect();
+    Some(if from + 1 == unique {
+        format!("quote the line before it, too; for line {unique} that is {before:?}")
+    } else {
+        format!("quote the lines before it, too; for line {unique} they begin with {before:?}")
+    })
 }
 
-/// Returns true if a text occurs in the window exactly once.
-fn occurs_once(text: &str, window: &Window<'_>) -> bool {
-    exact::only_occurrence(window.buffer.view(), window.bytes(), text).is_some()
+/// Returns the span of a text that occurs in the window exactly once.
+fn only_occurrence(text: &str, window: &Window<'_>) -> Option<Range<usize>> {
+    exact::only_occurrence(window.buffer.view(), window.bytes(), text)
 }
 
 fn already_applied(line: usize, window: &Window<'_>) -> Error {

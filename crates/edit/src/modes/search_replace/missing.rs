@@ -242,10 +242,14 @@ fn is_about(search: &str, similar: &SimilarLines, window: &Window<'_>) -> bool {
 /// Returns the only text of the window that differs from the quote in nothing but the case of its letters.
 fn other_case<'a>(needle: &str, window: &Window<'a>) -> Option<&'a str> {
     let text = window.buffer.view().get(window.bytes())?;
-    let is_short = needle.len() >= LEAST_CASED && text.len().checked_mul(needle.len())? <= MAX_CASED;
+    let is_worth_searching =
+        needle.len() >= LEAST_CASED && text.len().checked_mul(needle.len())? <= MAX_CASED;
+    if !is_worth_searching {
+        return None;
+    }
     let (lower, wanted) = (text.to_ascii_lowercase(), needle.to_ascii_lowercase());
     let mut found = exact::occurrences(&lower, 0..lower.len(), &wanted);
-    let place = found.next().filter(|_| is_short && found.next().is_none())?;
+    let place = found.next().filter(|_| found.next().is_none())?;
     let actual = text.get(place)?;
     let is_only = exact::occurrences(text, 0..text.len(), actual).take(2).count() == 1;
     is_only.then_some(actual)
