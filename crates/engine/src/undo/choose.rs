@@ -1,0 +1,212 @@
+//! Chooses the edit that a request undoes or redoes.
+
+use super::super::entity::describe;
+use super::super::resolve::resolve_for_read;
+use super::super::services::Services;
+use super::reversal::Reversal;
+use lockgate_checks::sanitize;
+use lockgate_edit::request::{AuthorName, Direction, Target, UndoRequest, Whose};
+use lockgate_error::{Code, Error, NextCall};
+use lockgate_store::{DefaultOwner, DocumentPath, EditFilter, EditId, Entry, EntryKind, FileChange};
+
+/// The numbers of recent edits among which the last one of an author is sought, one after the other until it is found.
+const RECENT_ENTRIES: [usize; 3] = [1_000, 10_000, 100_000];
+
+/// The fields of a request that name its target.
+const TARGET_FIELDS: [&str; 4] = ["path", "entity_type", "app_id", "organization_id"];
+
+/// The next step if there is no such edit.
+const HISTORY_HINT: &str = "list the edits in the journal; `lockgate log` prints them";
+
+impl Services {
+    /// Finds the edit that the request names.
+    pub(super) fn prepare(&self, revert: &UndoRequest) -> Result<Reversal, Error> {
+        self.recover_for_history();
+        let resolve = |target: &Target| {
+            let place = resolve_for_read(self, target, DefaultOwner::LastChanged);
+            place.map_err(|error| self.with_nearest_path_in_hint(target, error))
+        };
+        let place = revert.target.as_ref().map(resolve).transpose()?;
+        if let Some(id) = &revert.edit_id {
+            let entry = self.entry(id.parse()?)?;
+            if let (Some(target), Some(place)) = (&revert.target, &place) {
+                self.check_target(&entry, target, place)?;
+            }
+            let (entry, direction) = self.resolve(entry, revert.direction)?;
+            return Ok(self.reversal(entry, direction));
+        }
+        if place.is_none() && revert.whose == Whose::Author {
+            return self.last_of_author(revert, &RECENT_ENTRIES);
+        }
+        let filter = match revert.direction {
+            Direction::Undo => EditFilter::ToUndo,
+            Direction::Redo => EditFilter::ToRedo,
+        };
+        let found = match &place {
+            Some(place) => place.newest(&self.store, filter)?,
+            None => self.store.journal.newest(filter, None)?,
+        };
+        let entry = found.ok_or_else(|| self.nothing_to_revert(revert.direction, place.as_ref()))?;
+        Ok(self.reversal(entry, revert.direction))
+    }
+
+    fn reversal(&self, entry: Entry, direction: Direction) -> Reversal {
+        let wanted = match direction {
+            Direction::Undo => EntryKind::Redo(entry.id),
+            Direction::Redo => EntryKind::Undo(entry.id),
+        };
+        // Without it, the edit itself is reverted or made again.
+        let last = self.store.last_reversal(entry.id).ok().flatten();
+        let is_kept = |last: &Entry| last.changes.iter().all(|changed| changed.kept);
+        let last = last.filter(|last| last.meta.kind == wanted && is_kept(last));
+        let own = Reversal { last: None, entry: entry.clone(), direction };
+        let by_last = Reversal { last, entry, direction };
+        if by_last.last.is_none() || (self.fits(&own) && !self.fits(&by_last)) { own } else { by_last }
+    }
+
+    /// True if every file has the version from which a reversal starts.
+    fn fits(&self, reversal: &Reversal) -> bool {
+        let fits = |changed: &FileChange| {
+            self.current_version(changed).is_ok_and(|now| now == reversal.versions(changed).0)
+        };
+        reversal.changes().iter().all(fits)
+    }
+
+    /// Rejects a target that the edit of the same request did not change. An app or an organisation that the request leaves out
+    /// may be any.
+    ///
+    /// Errors: `INVALID_INPUT`, with the field that does not fit.
+    fn check_target(&self, entry: &Entry, target: &Target, place: &DocumentPath) -> Result<(), Error> {
+        let is_file = |changed: &FileChange| {
+            let other = resolve_for_read(self, &changed.target(), DefaultOwner::Global);
+            other.is_ok_and(|other| other.key() == place.key())
+        };
+        let fits = |changed: &FileChange| match (target.entity(), &changed.entity) {
+            (None, None) => [is_file(changed), true, true, true],
+            (Some(named), Some(entity)) => [
+                named.path == entity.path,
+                named.kind == entity.kind,
+                named.app_id.is_none() || named.app_id == entity.app_id,
+                named.organization_id.is_none() || named.organization_id == entity.organization_id,
+            ],
+            (None, Some(_)) | (Some(_), None) => [target.display_path() == changed.path, false, true, true],
+        };
+        let first_wrong = |changed: &FileChange| {
+            fits(changed).iter().position(|is_right| !is_right).unwrap_or(TARGET_FIELDS.len())
+        };
+        let closest = entry.changes.iter().map(first_wrong).max().unwrap_or(0);
+        let Some(field) = TARGET_FIELDS.get(closest) else { return Ok(()) };
+        let names: Vec<String> =
+            entry.changes.iter().map(|changed| describe(&changed.target())).take(3).collect();
+        let message = format!("edit {} is of {}, not of {}", entry.id, names.join(", "), describe(target));
+        let hint = format!("correct `{field}`, or send `edit_id` alone");
+        Err(Error::new(Code::InvalidInput, message).field(*field).hint(hint))
+    }
+
+    /// Finds the last edit of the author of the request, or the edit that they undid last, among the `recent` edits.
+    pub(super) fn last_of_author(&self, revert: &UndoRequest, recent: &[usize]) -> Result<Reversal, Error> {
+        let (author, direction) = (&revert.author.name, revert.direction);
+        if author.is_empty() {
+            let message = "the call names no client, so it is not known which edit is its last one";
+            let error = Error::new(Code::InvalidInput, message).field("edit_id");
+            return Err(error.hint("send the `edit_id` of the answer to the edit"));
+        }
+        let mut entries = Vec::new();
+        for most in recent {
+            entries = self.store.journal.entries(None, *most)?;
+            if let Some(entry) = self.last_among(&entries, author, direction)? {
+                return Ok(self.reversal(entry, direction));
+            }
+            if entries.len() < *most {
+                break;
+            }
+        }
+        let other = entries.iter().find(|entry| entry.is_undoable());
+        Err(nothing_of_author(self.nothing_to_revert(direction, None), direction, other))
+    }
+
+    /// Finds the last edit of an author among these, or the edit that they undid last.
+    fn last_among(
+        &self,
+        entries: &[Entry],
+        author: &str,
+        direction: Direction,
+    ) -> Result<Option<Entry>, Error> {
+        let mut own = entries.iter().filter(|entry| is_same_author(&entry.meta.author, author));
+        match direction {
+            Direction::Undo => Ok(own.find(|entry| entry.is_undoable()).cloned()),
+            Direction::Redo => {
+                let undone = own.filter_map(|entry| match entry.meta.kind {
+                    EntryKind::Undo(of) => Some(of),
+                    EntryKind::Edit | EntryKind::Redo(_) => None,
+                });
+                undone.filter_map(|of| self.store.entry(of).transpose()).find(is_undone).transpose()
+            }
+        }
+    }
+
+    /// Undoing an undo redoes its edit, and the other way round.
+    fn resolve(&self, entry: Entry, direction: Direction) -> Result<(Entry, Direction), Error> {
+        match (entry.meta.kind, direction) {
+            (EntryKind::Edit, direction) => Ok((entry, direction)),
+            (EntryKind::Undo(of), Direction::Undo) | (EntryKind::Redo(of), Direction::Redo) => {
+                Ok((self.entry(of)?, Direction::Redo))
+            }
+            (EntryKind::Undo(of), Direction::Redo) | (EntryKind::Redo(of), Direction::Undo) => {
+                Ok((self.entry(of)?, Direction::Undo))
+            }
+        }
+    }
+
+    fn nothing_to_revert(&self, direction: Direction, place: Option<&DocumentPath>) -> Error {
+        let has_entity_edits = || self.store.rows.entries(None, 1).is_ok_and(|entries| !entries.is_empty());
+        let of = match place {
+            Some(place) if place.entity().is_some() => format!(" of {} {}", place.noun(), place.shown()),
+            Some(place) => format!(" of {}", place.shown()),
+            None if has_entity_edits() => " of a file".to_owned(),
+            None => String::new(),
+        };
+        let message = match direction {
+            Direction::Undo => format!("there is no edit{of} to undo"),
+            Direction::Redo => format!("no edit{of} was undone, so there is none to redo"),
+        };
+        let field = if place.is_some() { "path" } else { "edit_id" };
+        Error::new(Code::InvalidInput, message).field(field).hint(HISTORY_HINT).with_next(NextCall::History)
+    }
+
+    pub(crate) fn entry(&self, id: EditId) -> Result<Entry, Error> {
+        self.store.entry(id)?.ok_or_else(|| {
+            Error::new(Code::InvalidInput, format!("there is no edit {id} in the journal"))
+                .field("edit_id")
+                .hint(HISTORY_HINT)
+                .with_next(NextCall::History)
+        })
+    }
+}
+
+/// Returns true for an edit that is undone, and for an entry that cannot be read, which is then the error.
+fn is_undone(entry: &Result<Entry, Error>) -> bool {
+    entry.as_ref().map_or(true, |entry| entry.undone)
+}
+
+/// Returns true if two names of the journal mean the same author.
+pub(super) fn is_same_author(one: &str, other: &str) -> bool {
+    AuthorName::parse(one).is_same(&AuthorName::parse(other))
+}
+
+/// Rewords the error for an author without an edit to undo or redo; `other` is the last edit of another author.
+fn nothing_of_author(mut error: Error, direction: Direction, other: Option<&Entry>) -> Error {
+    match (direction, other) {
+        (Direction::Undo, Some(other)) => {
+            let author = match &other.meta.author {
+                nameless if nameless.is_empty() => "a client without a name".to_owned(),
+                author => sanitize(author),
+            };
+            let hint =
+                format!("the last edit is {}, made by {author}: send it as `edit_id` to undo it", other.id);
+            error.message = "there is no edit of yours to undo".to_owned();
+            error.hint(hint)
+        }
+        (Direction::Undo | Direction::Redo, _) => error,
+    }
+}

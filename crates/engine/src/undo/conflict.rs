@@ -1,0 +1,98 @@
+//! The error of an undo or redo whose files have changed since.
+
+use super::super::services::Services;
+use super::choose::is_same_author;
+use super::reversal::{Reversal, verb};
+use lockgate_edit::request::{Direction, UndoRequest};
+use lockgate_error::{Code, Error};
+use lockgate_store::{Entry, FileChange};
+
+/// The number of recent edits among which an older one is sought for a proposal.
+const OLDER_ENTRIES: usize = 1_000;
+
+/// The number of older edits that are tried for a proposal.
+const OLDER_EDITS: usize = 20;
+
+impl Services {
+    /// Rewords an error for a caller who named no version, and names the next older edit to one who named neither an edit
+    /// nor a path. If a file exists where one is to be restored, another program created it.
+    pub(super) fn as_conflict(&self, mut error: Error, reversal: &Reversal, request: &UndoRequest) -> Error {
+        if matches!(error.code, Code::FileExists | Code::FileNotFound) {
+            error.code = Code::EditConflict;
+        }
+        if error.code != Code::EditConflict {
+            return error;
+        }
+        let Reversal { entry, direction, .. } = reversal;
+        let files: Vec<&str> = entry.changes.iter().map(|change| change.path.as_str()).take(3).collect();
+        let verb = verb(*direction);
+        let is_unnamed = entry.changes.len() > 1 && !error.names_target();
+        let conflicting = if is_unnamed { self.conflicting_file(&error, reversal) } else { None };
+        let only = entry.changes.first().filter(|_| entry.changes.len() == 1);
+        let file = conflicting.or(only).filter(|changed| changed.entity.is_none());
+        if let Some(since) = &mut error.since {
+            since.path = file.map(|changed| changed.path.clone());
+        }
+        let name = conflicting.map(|changed| format!("{}: ", changed.path)).unwrap_or_default();
+        error.message =
+            format!("edit {} of {} cannot be {verb}: {name}{}", entry.id, files.join(", "), error.message);
+        error.field = None;
+        if let Some(changed) = conflicting {
+            error = error.naming_target(&changed.path);
+        }
+        let hint = self.conflict_hint(&error, reversal, request);
+        error.hint(hint)
+    }
+
+    /// Returns the next steps after a conflict.
+    fn conflict_hint(&self, conflict: &Error, reversal: &Reversal, request: &UndoRequest) -> String {
+        let id = reversal.entry.id;
+        let shown = match conflict.since {
+            Some(_) => {
+                format!("edit the current file; `since`, or `lockgate show {id}`, shows the earlier text")
+            }
+            None => format!("`lockgate show {id}` shows the earlier text"),
+        };
+        let is_bare = request.edit_id.is_none() && request.target.is_none();
+        let older = is_bare.then(|| self.older_proposal(reversal)).flatten();
+        shown + &older.unwrap_or_default()
+    }
+
+    /// Returns the proposal to undo the next older edit of the same author that meets no conflict; `None` for a redo, and
+    /// for an edit of entities.
+    fn older_proposal(&self, reversal: &Reversal) -> Option<String> {
+        let Reversal { entry, direction, .. } = reversal;
+        if *direction == Direction::Redo || entry.changes.iter().any(|changed| changed.entity.is_some()) {
+            return None;
+        }
+        let entries = self.store.journal.entries(None, OLDER_ENTRIES).ok()?;
+        let is_older = |older: &&Entry| {
+            older.at < entry.at
+                && older.is_undoable()
+                && is_same_author(&older.meta.author, &entry.meta.author)
+        };
+        let older =
+            entries.iter().filter(is_older).take(OLDER_EDITS).find(|older| self.is_untouched(older))?;
+        let path = older.changes.first().map_or("", |change| change.path.as_str());
+        Some(format!(", or undo the next older edit, {} of {path}, by its `edit_id`", older.id))
+    }
+
+    /// Returns the file whose changes since the edit the conflict shows.
+    fn conflicting_file<'a>(&self, conflict: &Error, reversal: &'a Reversal) -> Option<&'a FileChange> {
+        let shown = &conflict.since.as_ref()?.version;
+        let is_shown = |changed: &&FileChange| {
+            let version = self.current_version(changed).ok().flatten();
+            version != reversal.versions(changed).0 && version.is_some_and(|now| now.to_string() == *shown)
+        };
+        let mut shown = reversal.changes().iter().filter(is_shown);
+        // Two files can have the same text.
+        shown.next().filter(|_| shown.next().is_none())
+    }
+
+    /// True if every file still has the text that the edit left, so that its undo meets no conflict.
+    fn is_untouched(&self, entry: &Entry) -> bool {
+        let has_version =
+            |changed: &FileChange| self.current_version(changed).is_ok_and(|now| now == changed.after);
+        entry.changes.iter().all(has_version)
+    }
+}

@@ -1,0 +1,212 @@
+//! Tests of undo and redo.
+
+use std::sync::Arc;
+
+use super::super::report::Status;
+use super::super::services::Services;
+use crate::tests::Fixture;
+use crate::{BytesBefore, HostChange};
+use lockgate_checks::Watch;
+use lockgate_edit::Edit;
+use lockgate_edit::request::{Author, Direction, Expect, Mode, Request, Target, UndoRequest, Whose};
+use lockgate_error::{Code, Error};
+use lockgate_store::EditId;
+use lockgate_text::Version;
+
+fn author(name: &str) -> Author {
+    Author { tool: "edit_file".to_owned(), name: name.to_owned(), confirmation_id: None }
+}
+
+#[tokio::test]
+async fn the_last_edit_of_an_author_is_found_behind_many_others() {
+    let fixture = Fixture::new(&[]);
+    let services = &fixture.services;
+    for (number, name) in ["one", "two", "two", "two", "two", "two"].into_iter().enumerate() {
+        let request = Request {
+            mode: Mode::Strict,
+            expect: Expect::Absent,
+            author: author(name),
+            ..Request::new(Target::File(format!("{number}.txt")), Edit::Restore(b"text\n".to_vec()))
+        };
+        services.edit(request, Watch::idle()).await.unwrap();
+    }
+    let undo = |name: &str| UndoRequest {
+        direction: Direction::Undo,
+        edit_id: None,
+        target: None,
+        whose: Whose::Author,
+        author: author(name),
+    };
+    for (recent, path) in [(&[1, 3, 9][..], Some("0.txt")), (&[1, 3], None), (&[6], Some("0.txt"))] {
+        let found = services.last_of_author(&undo("one"), recent).ok();
+        assert_eq!(found.as_ref().map(|found| found.entry.changes[0].path.as_str()), path, "{recent:?}");
+    }
+    assert!(services.last_of_author(&undo("three"), &[1, 3, 9]).is_err());
+}
+
+fn undo(edit_id: EditId) -> UndoRequest {
+    UndoRequest {
+        direction: Direction::Undo,
+        edit_id: Some(edit_id.to_string()),
+        target: None,
+        whose: Whose::Everyone,
+        author: author("one"),
+    }
+}
+
+async fn undo_error(services: &Arc<Services>, edit_id: EditId) -> Error {
+    services.undo_or_redo(undo(edit_id), Watch::idle()).await.unwrap_err()
+}
+
+#[tokio::test]
+async fn a_conflict_that_may_have_changed_a_file_ends_the_call() {
+    let fixture = Fixture::new(&[("a.txt", "one\n")]);
+    let services = &fixture.services;
+    let request = Request::new(Target::File("a.txt".to_owned()), Edit::Restore(b"two\n".to_vec()));
+    let edit_id = services.edit(request, Watch::idle()).await.unwrap().edit_id.unwrap();
+    let reversal = services.prepare(&undo(edit_id)).unwrap();
+    services.undo_or_redo(undo(edit_id), Watch::idle()).await.unwrap();
+    let conflict = Error::new(Code::EditConflict, "changed");
+    for (error, is_overtaken) in [(conflict.clone(), true), (conflict.with_unknown_disk(), false)] {
+        assert_eq!(services.was_overtaken(&reversal, &Err(error)).await, is_overtaken);
+    }
+}
+
+/// Calls that name no edit choose one before they have its lock.
+#[tokio::test]
+async fn parallel_calls_undo_and_redo_an_edit_each() {
+    const CALLS: usize = 6;
+    let fixture = Fixture::new(&[("a.txt", "0\n")]);
+    let services = &fixture.services;
+    for number in 1..CALLS {
+        let edit = Edit::Restore(format!("{number}\n").into_bytes());
+        let request =
+            Request { author: author("one"), ..Request::new(Target::File("a.txt".to_owned()), edit) };
+        services.edit(request, Watch::idle()).await.unwrap();
+    }
+    let text = || std::fs::read_to_string(fixture.root().join("a.txt")).unwrap();
+    let last = format!("{}\n", CALLS - 1);
+    for (direction, result) in [(Direction::Undo, "0\n"), (Direction::Redo, last.as_str())] {
+        for (whose, calls) in [(Whose::Author, 2), (Whose::Everyone, CALLS - 2)] {
+            let call = |_| {
+                let (services, author) = (Arc::clone(services), author("one"));
+                let revert = UndoRequest { direction, edit_id: None, target: None, whose, author };
+                tokio::spawn(async move { services.undo_or_redo(revert, Watch::idle()).await })
+            };
+            let calls: Vec<_> = (0..calls).map(call).collect();
+            let mut errors = Vec::new();
+            for call in calls {
+                match call.await.unwrap() {
+                    Ok(reports) => assert_eq!(reports[0].status, Status::Written),
+                    Err(error) => errors.push(error.message),
+                }
+            }
+            // The last call finds nothing left.
+            assert_eq!(errors.len(), usize::from(whose == Whose::Everyone), "{errors:?}");
+            assert!(errors.iter().all(|error| error.contains("there is no")), "{errors:?}");
+        }
+        assert_eq!(text(), result);
+    }
+}
+
+#[tokio::test]
+async fn a_text_that_no_hook_recorded_has_its_own_reason() {
+    for (policy, reason) in [
+        ("quality_gates: {}\n", "no hook recorded the text before the edit"),
+        ("never_journal: [\"*.py\"]\n", "the policy's `never_journal` keeps it out"),
+    ] {
+        let fixture = Fixture::new(&[("a.py", "x = 1\n"), ("quality.yaml", policy)]);
+        let services = &fixture.services;
+        let change = HostChange { path: "a.py".to_owned(), before: BytesBefore::Unknown, mode: None };
+        let edit = services.record_host_edit(vec![change], author("one"), String::new()).await;
+        let edit = edit.unwrap().unwrap();
+        let error = undo_error(services, edit).await;
+        let expected = format!("the journal has no text of a.py for edit {edit}: {reason}");
+        assert_eq!((error.code, error.message), (Code::InvalidInput, expected));
+    }
+}
+
+#[tokio::test]
+async fn the_version_of_a_file_that_is_gone_is_as_short_as_everywhere() {
+    let fixture = Fixture::new(&[("a.txt", "one\n")]);
+    let services = &fixture.services;
+    let request = Request {
+        author: author("one"),
+        ..Request::new(Target::File("a.txt".to_owned()), Edit::Restore(b"two\n".to_vec()))
+    };
+    let edit = services.edit(request, Watch::idle()).await.unwrap().edit_id.unwrap();
+    std::fs::remove_file(fixture.root().join("a.txt")).unwrap();
+    let error = undo_error(services, edit).await;
+    let version = Version::hash(b"two\n");
+    let expected = format!(
+        "edit {edit} of a.txt cannot be undone: version {version} was expected, but there is no file: a.txt"
+    );
+    assert_eq!((error.code, error.message), (Code::EditConflict, expected));
+    let hint = format!("`lockgate show {edit}` shows the earlier text");
+    assert_eq!(error.hint, Some(hint.into()));
+}
+
+#[tokio::test]
+async fn a_removed_file_comes_back_under_a_name_that_no_new_file_may_have() {
+    let path = "a\u{200b}.txt";
+    let fixture = Fixture::new(&[(path, "one\n")]);
+    let services = &fixture.services;
+    let request =
+        |edit| Request { author: author("one"), ..Request::new(Target::File(path.to_owned()), edit) };
+    let edit = services.edit(request(Edit::Remove), Watch::idle()).await.unwrap().edit_id.unwrap();
+    let created = services.edit(request(Edit::Content("one\n".to_owned())), Watch::idle()).await;
+    assert_eq!(created.unwrap_err().code, Code::InvalidInput);
+    services.undo_or_redo(undo(edit), Watch::idle()).await.unwrap();
+    assert_eq!(std::fs::read(fixture.root().join(path)).unwrap(), b"one\n");
+}
+
+/// Other edits of the path in between do not change the permission bits of the file that comes back.
+#[tokio::test]
+async fn a_file_comes_back_with_the_permission_bits_that_it_had() {
+    use std::os::unix::fs::PermissionsExt;
+    let fixture = Fixture::new(&[("a.sh", "one\n")]);
+    let (services, path) = (&fixture.services, fixture.root().join("a.sh"));
+    let bits = || std::fs::metadata(&path).map(|found| found.permissions().mode() & 0o777).ok();
+    let edit = async |edit| {
+        let target = Target::File("a.sh".to_owned());
+        let request = Request { author: author("one"), ..Request::new(target, edit) };
+        services.edit(request, Watch::idle()).await.unwrap().edit_id.unwrap()
+    };
+    let revert = async |direction, id| {
+        services.undo_or_redo(UndoRequest { direction, ..undo(id) }, Watch::idle()).await.unwrap();
+    };
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o700)).unwrap();
+    let removed = edit(Edit::Remove).await;
+    let created = edit(Edit::Content("two\n".to_owned())).await;
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
+    revert(Direction::Undo, created).await;
+    revert(Direction::Undo, removed).await;
+    assert_eq!(bits(), Some(0o700));
+    revert(Direction::Redo, removed).await;
+    let other = edit(Edit::Content("three\n".to_owned())).await;
+    revert(Direction::Undo, other).await;
+    revert(Direction::Redo, created).await;
+    assert_eq!(bits(), Some(0o640));
+}
+
+#[tokio::test]
+async fn a_conflict_in_one_of_several_files_names_it() {
+    for (path, other) in [("p.txt", "q.txt"), ("q.txt", "p.txt")] {
+        let fixture = Fixture::new(&[("p.txt", "one\nb\nc\nend\n"), ("q.txt", "one\nb\nc\nend\n")]);
+        let services = &fixture.services;
+        let request = |path: &str, text: &str| Request {
+            author: author("one"),
+            ..Request::new(Target::File(path.to_owned()), Edit::Restore(text.as_bytes().to_vec()))
+        };
+        let requests = vec![request("p.txt", "two\nb\nc\nend\n"), request("q.txt", "three\nb\nc\nend\n")];
+        let edit = services.edit_all(requests, Watch::idle()).await.unwrap()[0].edit_id.unwrap();
+        // A change elsewhere is no conflict.
+        let text = if other == "p.txt" { "two\nb\nc\nother\n" } else { "three\nb\nc\nother\n" };
+        fixture.write(other, text);
+        fixture.write(path, "four\nb\nc\nend\n");
+        let error = undo_error(services, edit).await;
+        let beginning = format!("edit {edit} of p.txt, q.txt cannot be undone: {path}: line 1 of version ");
+        assert!(error.message.starts_with(&beginning), "{}", error.message);
+        assert!(error.code == Code::EditConflict && error.names_target());
+    }
+}
