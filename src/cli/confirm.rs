@@ -4,9 +4,8 @@
 
 use std::io::{self, IsTerminal};
 
-use super::outcome::CommandOutcome;
 use super::paint;
-use lockgate_mcp::answer::ResponseOptions;
+use lockgate_mcp::answer::{EditResult, ResponseOptions};
 
 /// The next step without a terminal.
 const NO_TERMINAL: &str = "leave the file alone, or have a person run the command in a terminal, which asks; standard input \
@@ -15,13 +14,13 @@ const NO_TERMINAL: &str = "leave the file alone, or have a person run the comman
 /// Runs an operation that may write. If the policy requires a confirmation and a terminal is available, asks and runs
 /// the operation again with the confirmed text. The error without a terminal says that one is needed.
 pub(super) fn with_confirmation(
-    action: impl Fn(Option<String>) -> (CommandOutcome, ResponseOptions),
-) -> (CommandOutcome, ResponseOptions) {
-    let (outcome, options) = action(None);
-    match outcome.confirmation() {
-        Some(_) if !has_terminal() => (outcome.map_error(|error| error.hint(NO_TERMINAL)), options),
+    action: impl Fn(Option<String>) -> (EditResult, ResponseOptions),
+) -> (EditResult, ResponseOptions) {
+    let (result, options) = action(None);
+    match result.question() {
+        Some(_) if !has_terminal() => (result.map_error(|error| error.hint(NO_TERMINAL)), options),
         Some(question) if ask_person(&question.text) => action(Some(question.id.clone())),
-        Some(_) | None => (outcome, options),
+        Some(_) | None => (result, options),
     }
 }
 

@@ -40,7 +40,7 @@ use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};
 use self::verbosity::Verbosity;
 use lockgate_checks as gate;
 use lockgate_edit::request::Direction;
-use lockgate_error::{Code, Error, ErrorFamily, NextCall};
+use lockgate_error::{Code, Error, ErrorFamily};
 
 /// The place where a coding agent's edit becomes a change on disk: located exactly, judged before it is written,
 /// published atomically
@@ -141,7 +141,7 @@ pub fn run() -> ExitCode {
     let verbosity = output.apply();
     let result = enter(&folders).and_then(|()| run_command(command, verbosity));
     result.unwrap_or_else(|error| {
-        paint::print_error(&render_error(&error));
+        paint::print_error(&output_format::error_text(&error));
         ExitCode::from(error.code.family().exit_code())
     })
 }
@@ -179,17 +179,6 @@ fn run_command(command: Command, verbosity: Verbosity) -> Result<ExitCode, Error
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args, Cli::command()),
     }
-}
-
-/// Renders the error of a command.
-fn render_error(error: &Error) -> String {
-    let message = format!("{}: {}", error.code.name(), paint::visible(&error.message));
-    let hint = match error.next.as_deref() {
-        Some(NextCall::History) => "`lockgate log` lists the edits in the journal",
-        _ => error.next_step(),
-    };
-    paint::labelled(paint::REJECTED, "refused", message)
-        + &paint::labelled(paint::LABEL, "hint", paint::visible(hint))
 }
 
 /// Returns the table of exit codes for the help, generated from the error codes.

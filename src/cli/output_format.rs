@@ -6,7 +6,7 @@ use clap::builder::{BoolValueParser, MapValueParser, TypedValueParser as _, Valu
 use serde_json::{Value, json};
 
 use super::paint;
-use lockgate_error::Error;
+use lockgate_error::{Error, NextCall};
 
 /// The format in which a command prints its result: the value of the flag `--json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,18 @@ impl OutputFormat {
     }
 }
 
-/// Renders the error that ended a command.
+/// Renders the error that ended a command as text.
+pub(super) fn error_text(error: &Error) -> String {
+    let message = format!("{}: {}", error.code.name(), paint::visible(&error.message));
+    let hint = match error.next.as_deref() {
+        Some(NextCall::History) => "`lockgate log` lists the edits in the journal",
+        _ => error.next_step(),
+    };
+    paint::labelled(paint::REJECTED, "refused", message)
+        + &paint::labelled(paint::LABEL, "hint", paint::visible(hint))
+}
+
+/// Renders the error that ended a command as JSON.
 pub(super) fn error_json(error: &Error) -> Value {
     let mut fields = json!({"success": false, "status": "refused", "code": error.code.name(),
         "message": error.message, "hint": error.next_step()});

@@ -21,15 +21,21 @@ pub(super) fn edit(edit: &EditResponse, excerpts: &[Excerpt], verbosity: Verbosi
     body(edit, excerpts, verbosity) + &outcome(edit)
 }
 
-/// Renders the response to several edits; the excerpts belong to its files, in order.
-pub(super) fn batch(batch: &BatchResponse, excerpts: &[Excerpt], verbosity: Verbosity) -> String {
-    let of_file = |(at, file): (usize, &EditResponse)| {
-        let text = body(file, excerpts.get(at).map_or(&[], std::slice::from_ref), verbosity);
+/// Renders the response to several edits, some of whose files may be left out; `excerpt` returns the text of a file by
+/// its path.
+pub(super) fn batch(
+    batch: &BatchResponse,
+    excerpt: impl Fn(&str) -> Option<Excerpt>,
+    verbosity: Verbosity,
+) -> String {
+    let of_file = |file: &EditResponse| {
+        let excerpt = file.path.as_deref().and_then(&excerpt);
+        let text = body(file, excerpt.as_slice(), verbosity);
         text + &message_with_warning(file)
             .map(|message| labelled(WARNING, "warning", visible(message)))
             .unwrap_or_default()
     };
-    let files: String = batch.files.iter().enumerate().map(of_file).collect();
+    let files: String = batch.files.iter().map(of_file).collect();
     files + &edit(&batch.summary(), &[], verbosity)
 }
 
@@ -133,9 +139,9 @@ fn gate(run: &ReportedGate) -> String {
         _ => WARNING,
     };
     let why = run.why.as_deref().map(|why| format!(", {}", visible(why))).unwrap_or_default();
-    let apart = run.isolation.as_deref().map(|level| format!(", isolation {level}")).unwrap_or_default();
+    let isolation = run.isolation.as_deref().map(|level| format!(", isolation {level}")).unwrap_or_default();
     let took = paint(FAINT, format!("{} ms", run.ms));
-    format!("{} {}{why}{apart} {took}", run.gate, paint(style, &run.outcome))
+    format!("{} {}{why}{isolation} {took}", run.gate, paint(style, &run.outcome))
 }
 
 /// Renders the most similar lines with their numbers, and the first difference from the searched text.
@@ -271,9 +277,26 @@ mod tests {
             ..BatchResponse::default()
         };
         assert_eq!(
-            plain(&batch(&response, &[], Verbosity::Normal)),
+            plain(&batch(&response, |_| None, Verbosity::Normal)),
             "warning   a.py is unchanged: not found\nunchanged 2 files unchanged\n"
         );
+    }
+
+    #[test]
+    fn a_file_of_a_batch_is_shown_with_its_own_lines() {
+        let response = BatchResponse {
+            status: "refused".into(),
+            // The first file of the call is left out.
+            files: vec![EditResponse {
+                path: Some("b.py".into()),
+                findings: vec![found(true, true)],
+                ..EditResponse::default()
+            }],
+            ..BatchResponse::default()
+        };
+        let excerpt = |path: &str| Some(Excerpt::whole(&format!("one\ntwo\nline three of {path}\n")));
+        let shown = plain(&batch(&response, excerpt, Verbosity::Normal));
+        assert!(shown.contains("3 | line three of b.py\n"), "{shown}");
     }
 
     #[test]

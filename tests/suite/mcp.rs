@@ -289,6 +289,34 @@ fn a_signal_ends_a_server_whose_client_says_nothing() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(lines.by_ref().take(3).any(|line| line.unwrap().contains("written")));
     signal(&child, "TERM");
+    assert_ends(&mut child);
+    drop(silent);
+}
+
+/// The answers fill the pipe, so that the server cannot write more of them.
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_a_server_whose_client_reads_nothing() {
+    let private = tempfile::tempdir().unwrap();
+    let mut serve = lockgate(private.path());
+    serve.args(["serve", "--root"]).arg(private.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = serve.stderr(Stdio::null()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let lists = (3..40).map(|id| json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"}).to_string());
+    let sent: Vec<_> = [greeting_and_edit()].into_iter().chain(lists).collect();
+    input.write_all((sent.join("\n") + "\n").as_bytes()).unwrap();
+    let unread = child.stdout.take().unwrap();
+    let deadline = Instant::now() + TIMEOUT;
+    while Instant::now() < deadline && rustix::io::ioctl_fionread(&unread).unwrap() < 50_000 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    signal(&child, "TERM");
+    assert_ends(&mut child);
+    drop((input, unread));
+}
+
+#[cfg(unix)]
+fn assert_ends(child: &mut Child) {
     let deadline = Instant::now() + TIMEOUT;
     while Instant::now() < deadline && child.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(5));
@@ -296,5 +324,4 @@ fn a_signal_ends_a_server_whose_client_says_nothing() {
     child.kill().ok();
     let status = child.wait().unwrap();
     assert!(status.success(), "the server waits for its client: {status}");
-    drop(silent);
 }

@@ -18,9 +18,9 @@
 pub mod answer;
 pub mod arguments;
 pub mod http;
-pub mod revert;
 pub mod rpc;
 pub mod schema;
 pub mod selection;
 pub mod tools;
 pub mod toolset;
+mod write;

@@ -5,8 +5,8 @@
 //! Numbers of lines and columns start at 1, and columns count characters. A version is the content hash that
 //! `expected_version` accepts.
 //!
-//! The crate has data only, and uses no other crate of lockgate: `lockgate-mcp` builds the responses and renders their
-//! text form.
+//! The crate has data only, and uses no other crate of lockgate: `lockgate-engine` and `lockgate-mcp` build the responses,
+//! and `lockgate-mcp` renders their text form.
 //!
 //! ```
 //! use lockgate_protocol::{EditRecord, HistoryResponse};
@@ -32,10 +32,8 @@ pub use edit::{
     ReportedWarning, TextFields, percent,
 };
 pub use history::{EditRecord, HistoryResponse, RecordedFile};
-pub use read::{
-    ContextFolder, ContextProject, ContextReference, ContextResponse, ContextSymbol, ContextTarget,
-    FileMatches, LinesResponse, ListResponse, ListRow, NumberedText, SearchResponse, SearchRow, TextResponse,
-};
+// All of it, so that the response of a new tool is a matter of that module alone.
+pub use read::*;
 
 /// A name with a fixed set of values, such as an error code.
 pub type Name = Cow<'static, str>;

@@ -101,7 +101,7 @@ pub struct SearchRow {
     /// The last line of a multi-line match, inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_line: Option<usize>,
-    /// The lines that contain the match.
+    /// The lines that contain the match; if they are more than [`MAX_LINES`](Self::MAX_LINES), the first ones and `...`.
     #[serde(rename = "match")]
     pub text: String,
     /// The lines before the match.
@@ -113,6 +113,11 @@ pub struct SearchRow {
     /// The parts of the key in which the matches differ.
     #[serde(flatten)]
     pub key: EntityKey,
+}
+
+impl SearchRow {
+    /// The most lines of one match that are shown.
+    pub const MAX_LINES: usize = 50;
 }
 
 /// A line with its number. On the wire it is a string such as `7: text`.

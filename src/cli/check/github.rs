@@ -6,9 +6,10 @@
 //! Invariant: a line is either an annotation made here, or contains no runner command.
 
 use super::results::{LocatedFinding, Results};
-use super::text::{files, location, summary, unable};
+use super::text::{location, summary, unable};
 use crate::cli::paint::visible;
 use lockgate_error::Error;
+use lockgate_mcp::answer::counted;
 
 /// Maximum number of annotations of one kind that GitHub shows for a step.
 const MAX_ANNOTATIONS: usize = 10;
@@ -40,11 +41,12 @@ pub(super) fn render(results: &Results) -> String {
     }
     for totals in results.gates.iter().filter(|totals| !totals.blocking) {
         for (happened, (why, count)) in &totals.failures {
-            rest += &plain(&format!("gate {} {happened} for {}: {why}", totals.gate, files(*count)));
+            rest +=
+                &plain(&format!("gate {} {happened} for {}: {why}", totals.gate, counted(*count, "file")));
         }
     }
     for (why, count) in results.skipped_by_reason() {
-        rest += &plain(&format!("skipped {}: {why}", files(count)));
+        rest += &plain(&format!("skipped {}: {why}", counted(count, "file")));
     }
     rest += &results.notes.iter().map(|note| plain(&format!("note: {note}"))).collect::<String>();
     annotations + &rest + &plain(&format!("lockgate: {}", summary(results)))

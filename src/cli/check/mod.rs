@@ -22,6 +22,7 @@ use clap::ValueEnum;
 
 use self::results::Results;
 use super::async_work::work;
+use super::output_format;
 use super::paint;
 use super::roots::{CommandRoots, Roots, TrustArgs};
 use super::verbosity::Verbosity;
@@ -114,7 +115,7 @@ pub(super) fn run(args: CheckArgs, verbosity: Verbosity) -> Result<ExitCode, Err
     match results {
         Ok(results) => {
             if statistics {
-                paint::print(&text::statistics(&results))?;
+                paint::print(&text::statistics(&results, verbosity))?;
             } else {
                 print_results(&results, format, verbosity)?;
             }
@@ -167,10 +168,12 @@ fn print_results(results: &Results, format: Format, verbosity: Verbosity) -> Res
     paint::print_bytes(document.as_bytes())
 }
 
-/// Prints a rejection in the selected format; the formats for people leave it to standard error.
+/// Prints a rejection in the selected format and returns it, because every format also has it on standard error. A file
+/// that cannot be written is only reported.
 fn print_error(error: Error, format: Format, sarif: Option<PathBuf>) -> Result<ExitCode, Error> {
     if let Some(file) = sarif {
-        write(&file, &sarif::render_error(&error)?)?;
+        let written = sarif::render_error(&error).and_then(|log| write(&file, &log));
+        written.unwrap_or_else(|unwritten| paint::print_error(&output_format::error_text(&unwritten)));
     }
     let document = match format {
         Format::Text | Format::Concise => return Err(error),

@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 
 use super::fingerprint::Fingerprints;
 use super::results::{LocatedFinding, Results};
-use super::text::files;
 use lockgate_checks::{Finding, Severity};
 use lockgate_error::{Code, Error};
+use lockgate_mcp::answer::counted;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -39,12 +39,13 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
     let failures = results.gates.iter().flat_map(|totals| {
         let level = if totals.blocking { ERROR } else { WARNING };
         totals.failures.iter().map(move |(happened, (why, count))| {
-            notification(level, &format!("{} {happened} for {}: {why}", totals.gate, files(*count)))
+            notification(level, &format!("{} {happened} for {}: {why}", totals.gate, counted(*count, "file")))
         })
     });
     let notes = results.notes.iter().map(|note| notification(NOTE, note));
     let skipped = results.skipped_by_reason().into_iter();
-    let skipped = skipped.map(|(why, count)| notification(NOTE, &format!("skipped {}: {why}", files(count))));
+    let skipped =
+        skipped.map(|(why, count)| notification(NOTE, &format!("skipped {}: {why}", counted(count, "file"))));
     let rules = rules.into_iter().map(|name| rule(name)).collect();
     let notifications = failures.chain(notes).chain(skipped).collect();
     serialize(&run(rules, entries, (!unable, notifications), bases(&results.tops)))

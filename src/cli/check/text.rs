@@ -11,7 +11,7 @@ use crate::cli::show;
 use crate::cli::verbosity::Verbosity;
 use lockgate_checks::Outcome;
 use lockgate_engine::CheckBase;
-use lockgate_mcp::answer::reported_finding;
+use lockgate_mcp::answer::{counted, reported_finding};
 use lockgate_protocol::ReportedFinding;
 
 /// Maximum number of findings shown.
@@ -49,10 +49,12 @@ pub(super) fn concise(results: &Results, verbosity: Verbosity) -> String {
     shown(results, verbosity).map(line).collect::<String>() + &ending(results, verbosity)
 }
 
-/// Renders how often each code was found, the most frequent first, and the summary.
-pub(super) fn statistics(results: &Results) -> String {
+/// Renders how often each code was found, the most frequent first, then the rest as [`render`] does. Quiet output counts
+/// only findings that block.
+pub(super) fn statistics(results: &Results, verbosity: Verbosity) -> String {
     let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    for found in results.counting() {
+    let is_counted = |found: &&LocatedFinding| verbosity != Verbosity::Quiet || found.finding.blocking;
+    for found in results.counting().filter(is_counted) {
         let (count, blocking) = counts.entry(found.rule()).or_default();
         *count += 1;
         *blocking += usize::from(found.finding.blocking);
@@ -64,7 +66,7 @@ pub(super) fn statistics(results: &Results) -> String {
         let blocks = if blocking > 0 { format!(", {blocking} block") } else { String::new() };
         labelled(style, &count.to_string(), format!("{}{blocks}", visible(&rule)))
     };
-    sorted.into_iter().map(row).collect::<String>() + &ending(results, Verbosity::Normal)
+    sorted.into_iter().map(row).collect::<String>() + &ending(results, verbosity)
 }
 
 fn shown(results: &Results, verbosity: Verbosity) -> impl Iterator<Item = &LocatedFinding> {
@@ -88,7 +90,7 @@ fn ending(results: &Results, verbosity: Verbosity) -> String {
         }
     } else {
         for (why, count) in results.skipped_by_reason() {
-            text += &labelled(LABEL, "note", format!("skipped {}: {}", files(count), visible(why)));
+            text += &labelled(LABEL, "note", format!("skipped {}: {}", counted(count, "file"), visible(why)));
         }
     }
     for note in &results.notes {
@@ -100,11 +102,11 @@ fn ending(results: &Results, verbosity: Verbosity) -> String {
 
 /// Renders the summary in one sentence.
 pub(super) fn summary(results: &Results) -> String {
-    let FindingCounts { blocking, warnings: counted, old } = results.finding_counts();
+    let FindingCounts { blocking, warnings, old } = results.finding_counts();
     let mut base: Vec<String> = results.bases.iter().filter_map(base).collect();
     base.dedup();
     let against = if base.is_empty() { String::new() } else { format!(" against {}", base.join(", ")) };
-    let new = match (blocking, counted) {
+    let new = match (blocking, warnings) {
         (0, 0) => "nothing new".to_owned(),
         (0, warnings) => format!("{} nothing", blocking_count(warnings)),
         (blocking, 0) => blocking_count(blocking),
@@ -113,7 +115,7 @@ pub(super) fn summary(results: &Results) -> String {
     };
     let not_run: Vec<&str> =
         results.gates.iter().filter(|gate| gate.blocking).map(|gate| gate.gate.as_str()).collect();
-    let mut text = format!("{} judged{against}: {new}", files(results.files.len()));
+    let mut text = format!("{} judged{against}: {new}", counted(results.files.len(), "file"));
     if !not_run.is_empty() {
         text += &format!("; required but could not run: {}", not_run.join(", "));
     }
@@ -122,7 +124,7 @@ pub(super) fn summary(results: &Results) -> String {
     }
     for (count, what) in [(results.unchanged, "unchanged"), (results.deleted, "deleted")] {
         if count > 0 {
-            text += &format!("; {} {what}", files(count));
+            text += &format!("; {} {what}", counted(count, "file"));
         }
     }
     visible(&text).replace('\n', " ")
@@ -167,7 +169,7 @@ pub(super) fn unable(totals: &GateTotals) -> String {
 /// Describes a gate that could not run for some files, by the kinds of failure.
 pub(super) fn could_not_run(totals: &GateTotals) -> String {
     let failure = |(what, (why, count)): (&GateFailure, &(String, usize))| {
-        format!("{what} for {}: {why}", files(*count))
+        format!("{what} for {}: {why}", counted(*count, "file"))
     };
     let failures: Vec<String> = totals.failures.iter().map(failure).collect();
     format!("{} could not run: {}", totals.gate, failures.join("; "))
@@ -204,14 +206,13 @@ fn gate(totals: &GateTotals) -> String {
             GateFailure::Skipped => "; the policy requires this gate",
             GateFailure::Broken | GateFailure::TimedOut | GateFailure::Unavailable => "",
         };
-        labelled(style, "gate", format!("{} {happened} for {}{why}{hint}", totals.gate, files(*count)))
+        labelled(
+            style,
+            "gate",
+            format!("{} {happened} for {}{why}{hint}", totals.gate, counted(*count, "file")),
+        )
     };
     totals.failures.iter().map(line).collect()
-}
-
-/// Returns a number of files in words.
-pub(super) fn files(count: usize) -> String {
-    format!("{count} {}", if count == 1 { "file" } else { "files" })
 }
 
 fn blocking_count(count: usize) -> String {

@@ -97,7 +97,7 @@ fn run_step(client: &mut DemoClient, project: &DemoProject, step: &DemoStep) -> 
     let (mut text, files) = match answer.get("files") {
         Some(_) => {
             let batch: BatchResponse = parse(answer)?;
-            (show::batch(&batch, &[], Verbosity::Normal), batch_files(batch))
+            (show::batch(&batch, |_| None, Verbosity::Normal), batch_files(batch))
         }
         None => {
             let edit: EditResponse = parse(answer)?;

@@ -1,8 +1,7 @@
 //! `lockgate edit`: applies one edit, or several together.
 //!
-//! Invariant: every request but a patch becomes the JSON of `safe_edit_file` or `edit_files` and uses the parser of that
-//! tool.
-//! The exit code reports the result.
+//! Invariant: every request but a patch becomes the JSON of `safe_edit_file`, `edit_files`, `patch_content` or
+//! `replace_content`, and uses the parser of that tool. The exit code reports the result.
 
 mod flags;
 mod patch;
@@ -18,19 +17,17 @@ pub(super) use source::parse_request;
 
 use super::async_work::{author, work};
 use super::confirm;
-use super::outcome::CommandOutcome;
+use super::outcome;
 use super::output_format::OutputFormat;
 use super::roots::TrustArgs;
 use super::spinner::with_spinner;
 use super::store_args::CommandWorkspace;
 use super::verbosity::Verbosity;
-use lockgate_edit::request::Author;
+use lockgate_edit::request::{Author, Target};
 use lockgate_engine::TrustOverride;
 use lockgate_error::Error;
-use lockgate_mcp::answer::{CallOffers, ResponseOptions, ToolCall};
-use lockgate_mcp::tools::{
-    BatchCall, EditCall, Tool, ToolRequest, edit_files, patch_content, replace_content, safe_edit_file,
-};
+use lockgate_mcp::answer::{CallOffers, EditResult, ResponseOptions};
+use lockgate_mcp::tools::{Tool, edit_files, patch_content, replace_content, safe_edit_file};
 
 /// The arguments of `lockgate edit`.
 #[derive(Debug, clap::Args)]
@@ -61,9 +58,9 @@ pub(super) fn run(args: EditArgs, verbosity: Verbosity) -> Result<ExitCode, Erro
             confirm::with_confirmation(|agreed| apply(&workspace, trust_override, arguments.clone(), agreed))
         }),
     });
-    let (outcome, options) =
-        applied.unwrap_or_else(|error| (CommandOutcome::rejected(error), ResponseOptions::default()));
-    outcome.print(options, format, verbosity)
+    let (result, options) =
+        applied.unwrap_or_else(|error| (EditResult::rejected(error), ResponseOptions::default()));
+    outcome::print(&result, options, format, verbosity)
 }
 
 /// Returns the tool whose JSON format the request has.
@@ -81,43 +78,25 @@ fn tool_of(arguments: &Map<String, Value>) -> &'static Tool {
 
 /// Applies the request; returns the result and the options of its answer.
 fn apply(
-    place: &CommandWorkspace,
+    workspace_args: &CommandWorkspace,
     trust_override: TrustOverride,
     arguments: Map<String, Value>,
     agreed: Option<String>,
-) -> (CommandOutcome, ResponseOptions) {
+) -> (EditResult, ResponseOptions) {
     let tool = tool_of(&arguments);
     let path = arguments.get("path").and_then(Value::as_str).map(str::to_owned);
-    let again = arguments.contains_key("search").then(|| {
-        let (arguments, schema, check) = (arguments.clone(), tool.schema, tool.check);
-        Arc::new(ToolCall { tool: tool.name, arguments, schema, check })
+    let options = ResponseOptions { path, ..ResponseOptions::default() };
+    let current_call = arguments.contains_key("search").then(|| Arc::new(tool.call(arguments.clone())));
+    let author = Author { confirmation_id: agreed, ..author("edit") };
+    let request = match (tool.parse)(arguments) {
+        Ok(request) => request.with_author(&author),
+        Err(error) => return (EditResult::rejected(error), options),
+    };
+    let entity = request.target().and_then(Target::entity).cloned();
+    let offers = CallOffers { current_call, ..CallOffers::default() };
+    let options = request.with_options(ResponseOptions { entity, offers, ..options });
+    let result = work(workspace_args.open(trust_override), |workspace, watch| async move {
+        Ok(with_spinner(watch, async |watch| request.write(&workspace, watch).await).await)
     });
-    let offers = CallOffers { current_call: again, ..CallOffers::default() };
-    match (tool.parse)(arguments)
-        .map(|call| call.with_author(&Author { confirmation_id: agreed, ..author("edit") }))
-    {
-        Ok(ToolRequest::Edit(call)) => {
-            let EditCall { request, options } = *call;
-            let entity = request.target.entity().cloned();
-            let edited = work(place.open(trust_override), |workspace, watch| async move {
-                with_spinner(watch, async |watch| workspace.edit(request, watch).await).await
-            });
-            (CommandOutcome::Single(Box::new(edited)), ResponseOptions { path, entity, offers, ..options })
-        }
-        Ok(ToolRequest::Batch(all)) => {
-            let BatchCall { requests, paths, options } = *all;
-            let edited = work(place.open(trust_override), |workspace, watch| async move {
-                with_spinner(watch, async |watch| workspace.edit_all(requests, watch).await).await
-            });
-            (CommandOutcome::Batch(edited, paths), options)
-        }
-        // These tools create only edit requests.
-        Ok(ToolRequest::Unwritten(_) | ToolRequest::Revert(_) | ToolRequest::Read(_)) => {
-            let error = Error::new(lockgate_error::Code::Internal, "the request is not an edit");
-            (CommandOutcome::rejected(error), ResponseOptions::default())
-        }
-        Err(error) => {
-            (CommandOutcome::rejected(error), ResponseOptions { path, ..ResponseOptions::default() })
-        }
-    }
+    (result.unwrap_or_else(EditResult::rejected), options)
 }

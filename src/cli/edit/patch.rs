@@ -6,24 +6,23 @@ use lockgate_engine::{TrustOverride, Workspace};
 use lockgate_error::{Code, Error};
 use lockgate_hosts::locate;
 use lockgate_hosts::patch::{FilePatch, Patch, PatchChange};
-use lockgate_mcp::answer::ResponseOptions;
+use lockgate_mcp::answer::{CallKind, EditResult, ResponseOptions};
 use lockgate_text::Version;
 
 use super::super::async_work::{author, work};
-use super::super::outcome::CommandOutcome;
 use super::super::store_args::CommandWorkspace;
 
 /// Applies a patch: all of its files are written, or none.
 pub(super) fn apply(
-    place: &CommandWorkspace,
+    workspace_args: &CommandWorkspace,
     trust_override: TrustOverride,
     patch: &Patch,
     mode: Mode,
     agreed: Option<String>,
-) -> (CommandOutcome, ResponseOptions) {
+) -> (EditResult, ResponseOptions) {
     let author = Author { confirmation_id: agreed, ..author("edit") };
     let files = patch.files.clone();
-    let edited = work(place.open(trust_override), |workspace, watch| async move {
+    let reports = work(workspace_args.open(trust_override), |workspace, watch| async move {
         let mut requests = Vec::new();
         for file in &files {
             let entry = requests.len();
@@ -35,7 +34,7 @@ pub(super) fn apply(
         workspace.edit_all(requests, watch).await
     });
     let paths = patch.paths().into_iter().map(str::to_owned).collect();
-    (CommandOutcome::Batch(edited, paths), ResponseOptions::default())
+    (EditResult { reports, kind: CallKind::Batch(paths) }, ResponseOptions::default())
 }
 
 /// Returns the edits that one part of a patch stands for. `entry` is the index of the first in the batch.

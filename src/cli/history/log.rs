@@ -69,7 +69,7 @@ pub(in crate::cli) fn run(args: LogArgs) -> Result<ExitCode, Error> {
 }
 
 fn log(args: LogArgs) -> Result<ExitCode, Error> {
-    let LogArgs { path, number, since, patch, stat, follow, workspace: place, format } = args;
+    let LogArgs { path, number, since, patch, stat, follow, workspace: workspace_args, format } = args;
     let since = since.map(|Since(moment)| moment);
     let number = number.unwrap_or(if since.is_some() { MAX_NUMBER } else { DEFAULT_NUMBER });
     let style = match (patch, stat) {
@@ -78,7 +78,7 @@ fn log(args: LogArgs) -> Result<ExitCode, Error> {
         (false, false) => Style::Line,
     };
     let target = path.map(Target::File);
-    let opened = place.open_to_read();
+    let opened = workspace_args.open_to_read();
     work(opened, |workspace, watch| async move {
         let mut entries = edits(&workspace, target.clone(), number).await?;
         let known = entries.iter().map(|entry| entry.id).collect();

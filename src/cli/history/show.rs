@@ -35,8 +35,8 @@ pub(in crate::cli) fn run(args: ShowArgs) -> Result<ExitCode, Error> {
 }
 
 fn show(args: ShowArgs) -> Result<ExitCode, Error> {
-    let ShowArgs { id, workspace: place, format } = args;
-    let found = work(place.open_to_read(), |workspace, _| async move {
+    let ShowArgs { id, workspace: workspace_args, format } = args;
+    let found = work(workspace_args.open_to_read(), |workspace, _| async move {
         let id = match id {
             Some(id) => id,
             None => last_edit(&workspace).await?,

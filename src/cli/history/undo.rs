@@ -6,7 +6,7 @@ use clap::ArgAction;
 
 use crate::cli::async_work::{author, work};
 use crate::cli::confirm;
-use crate::cli::outcome::CommandOutcome;
+use crate::cli::outcome;
 use crate::cli::output_format::OutputFormat;
 use crate::cli::roots::TrustArgs;
 use crate::cli::spinner::with_spinner;
@@ -14,8 +14,8 @@ use crate::cli::store_args::CommandWorkspace;
 use crate::cli::verbosity::Verbosity;
 use lockgate_edit::request::{Author, Direction, Target, UndoRequest, Whose};
 use lockgate_error::Error;
-use lockgate_mcp::answer::ResponseOptions;
-use lockgate_mcp::revert;
+use lockgate_mcp::answer::{EditResult, ResponseOptions};
+use lockgate_mcp::tools::ToolRequest;
 
 /// The arguments of `lockgate undo` and `lockgate redo`.
 #[derive(Debug, clap::Args)]
@@ -40,25 +40,22 @@ pub(in crate::cli) fn run(
     direction: Direction,
     verbosity: Verbosity,
 ) -> Result<ExitCode, Error> {
-    let UndoArgs { id, path, workspace: place, trust, format } = args;
+    let UndoArgs { id, path, workspace: workspace_args, trust, format } = args;
     let name = match direction {
         Direction::Undo => "undo",
         Direction::Redo => "redo",
     };
     let options = ResponseOptions { path: path.clone(), ..ResponseOptions::default() };
-    let (outcome, options) = confirm::with_confirmation(|agreed| {
+    let (result, options) = confirm::with_confirmation(|agreed| {
         let author = Author { confirmation_id: agreed, ..author(name) };
         let target = path.clone().map(Target::File);
         // The journal belongs to the user, so edits of all authors can be undone.
-        let revert = UndoRequest { direction, edit_id: id.clone(), target, whose: Whose::Everyone, author };
-        let reverted = work(place.open(trust.trust_override()), |workspace, watch| async move {
-            Ok(with_spinner(watch, async |watch| revert::revert(&workspace, revert, watch).await).await)
+        let undo = UndoRequest { direction, edit_id: id.clone(), target, whose: Whose::Everyone, author };
+        let request = ToolRequest::Revert(undo);
+        let result = work(workspace_args.open(trust.trust_override()), |workspace, watch| async move {
+            Ok(with_spinner(watch, async |watch| request.write(&workspace, watch).await).await)
         });
-        let outcome = match reverted {
-            Ok((reports, reverted)) => CommandOutcome::Reverted(reports, reverted),
-            Err(error) => CommandOutcome::rejected(error),
-        };
-        (outcome, options.clone())
+        (result.unwrap_or_else(EditResult::rejected), options.clone())
     });
-    outcome.print(options, format, verbosity)
+    outcome::print(&result, options, format, verbosity)
 }

@@ -42,6 +42,14 @@ impl FileStatus {
     fn label(self) -> &'static str {
         if self == FileStatus::Removed { "removed" } else { self.name() }
     }
+
+    /// True if the file was changed, or needs no change.
+    fn is_applied(self) -> bool {
+        match self {
+            FileStatus::Written | FileStatus::Removed | FileStatus::Unchanged => true,
+            FileStatus::Proposed | FileStatus::Refused => false,
+        }
+    }
 }
 
 /// The result of the command.
@@ -90,7 +98,7 @@ impl InitOutcome {
                 let exit = self.rejection.map(|error| error.code.family().exit_code());
                 Ok(exit.map_or(ExitCode::SUCCESS, ExitCode::from))
             }
-            OutputFormat::Text if verbosity == Verbosity::Quiet && self.is_done() => {
+            OutputFormat::Text if verbosity == Verbosity::Quiet && self.status.is_applied() => {
                 paint::print_error(&self.notes_text());
                 Ok(ExitCode::SUCCESS)
             }
@@ -127,11 +135,6 @@ impl InitOutcome {
 
     fn notes_text(&self) -> String {
         self.notes.iter().map(|note| labelled(WARNING, "note", visible(note))).collect()
-    }
-
-    /// True if the file was changed, or needs no change.
-    fn is_done(&self) -> bool {
-        !matches!(self.status, FileStatus::Proposed | FileStatus::Refused)
     }
 
     fn json(&self) -> Value {

@@ -101,6 +101,18 @@ fn statistics_count_each_code() {
 }
 
 #[test]
+fn statistics_are_quiet_or_verbose() {
+    let fixture = fixture();
+    let quiet = check(&fixture, &["--statistics", "-q"], 1).stdout;
+    assert!(quiet.starts_with("2         no-todo, 2 block\n"), "{quiet}");
+    assert!(!quiet.contains("no-maybe") && !quiet.contains("files judged"), "{quiet}");
+    let verbose = check(&fixture, &["--statistics", "-v"], 1).stdout;
+    assert!(verbose.contains("\ngate      no-maybe: found 1"), "{verbose}");
+    write(&fixture, &[("a.txt", "TODO\nmaybe\n"), ("d/b c.py", GOOD)]);
+    assert_eq!(check(&fixture, &["--statistics", "-q"], 0).stdout, "");
+}
+
+#[test]
 fn a_report_for_gitlab_has_all_that_it_requires() {
     let fixture = fixture();
     let report: Value = serde_json::from_str(&check(&fixture, &["--format", "gitlab"], 1).stdout).unwrap();
@@ -226,4 +238,11 @@ fn a_file_that_cannot_be_written_is_a_failure() {
     assert!(output.stderr.contains("IO_FAILED"), "{}", output.stderr);
     assert!(output.stderr.contains("hint      name a file that can be written"), "{}", output.stderr);
     assert!(output.stdout.contains("a TODO, 100%"), "the results are printed: {}", output.stdout);
+    for (format, document) in [("text", ""), ("json", "\"code\":\"FILE_NOT_FOUND\"")] {
+        let arguments = ["nofile.py", "--format", format, "--sarif", "/nowhere/at/all.sarif"];
+        let output = check(&fixture, &arguments, 3);
+        assert!(output.stdout.contains(document), "{format}: {}", output.stdout);
+        assert!(output.stderr.contains("IO_FAILED: cannot write /nowhere/at/all.sarif"), "{}", output.stderr);
+        assert!(output.stderr.contains("FILE_NOT_FOUND"), "the first error is reported: {}", output.stderr);
+    }
 }

@@ -103,7 +103,7 @@ impl Client {
             multiline: false,
             offset: 0,
         };
-        self.runtime.block_on(self.workspace.read(request, Watch::idle())).unwrap().found.len()
+        self.runtime.block_on(self.workspace.read(request, Watch::idle())).unwrap().matches.len()
     }
 
     #[track_caller]

@@ -12,10 +12,11 @@ use lockgate_edit::request::{
     UndoRequest,
 };
 use lockgate_engine::{
-    EntityDatabase, Entries, Entry, EntryDiffs, LinesRequest, ListRequest, Matches, ReadRequest, Report,
-    SearchRequest, Tenant, Workspace,
+    EntityDatabase, Entry, EntryDiffs, LinesRequest, ListRequest, ReadRequest, Report, SearchRequest, Tenant,
+    Workspace,
 };
 use lockgate_error::{Code, Error};
+use lockgate_protocol::{ListResponse, SearchResponse};
 use regex::Regex;
 use tempfile::TempDir;
 
@@ -228,7 +229,7 @@ impl EntityFixture {
         self.edit_as(path, Edit::Restore(bytes.to_vec()), Mode::Interactive, Expect::Absent).unwrap()
     }
 
-    pub fn search(&self, pattern: &str, path: Option<&str>, most: usize) -> Result<Matches, Error> {
+    pub fn search(&self, pattern: &str, path: Option<&str>, most: usize) -> Result<SearchResponse, Error> {
         let request = SearchRequest {
             pattern: pattern.to_owned(),
             path: path.map(str::to_owned),
@@ -242,7 +243,7 @@ impl EntityFixture {
         self.read(request)
     }
 
-    pub fn list(&self, prefix: &str, most: usize) -> Result<Entries, Error> {
+    pub fn list(&self, prefix: &str, most: usize) -> Result<ListResponse, Error> {
         let (prefix, scope) = (prefix.to_owned(), self.search_scope());
         self.read(ListRequest { prefix, scope, max_entries: most })
     }

@@ -106,8 +106,8 @@ fn search_matches(
     match fixture.read(request) {
         Ok(found) => {
             let mut matches: Vec<(String, usize)> =
-                found.found.iter().map(|one| (one.path.clone(), one.line)).collect();
-            assert_eq!((matches.len(), found.truncated), (found.total, false), "{pattern:?}");
+                found.matches.iter().map(|one| (one.path.clone(), one.line_number)).collect();
+            assert_eq!((matches.len(), found.truncated), (found.total_matches, false), "{pattern:?}");
             matches.sort();
             Ok(matches)
         }

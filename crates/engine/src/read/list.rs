@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::services::Services;
-use super::matches::skipped_notes;
+use super::results::{distinct_key, shared_key, skipped_notes};
 use super::search::SearchWatch;
 use super::{LINE_BYTES, ReadRequest};
 use lockgate_checks::Watch;
-use lockgate_edit::request::{Entity, EntityKind, SearchScope};
+use lockgate_edit::request::{EntityKind, SearchScope};
 use lockgate_error::{Code, Error};
+use lockgate_protocol::{EntityKey, ListResponse, ListRow};
 use lockgate_store::{Clock, EntityFilter, FileLocation, FileSnapshot, Hidden, RowListed, SearchTarget};
 use lockgate_text::Version;
 
@@ -29,44 +30,18 @@ pub struct ListRequest {
     pub max_entries: usize,
 }
 
-/// The result of a list.
-#[derive(Debug, Default)]
-pub struct Entries {
-    /// The scope of the list.
-    pub scope: SearchScope,
-    /// The first entries, by path.
-    pub entries: Vec<ListedText>,
-    /// Set when entries were left out.
-    pub truncated: bool,
-    /// Notes on what was left out.
-    pub notes: Vec<String>,
-}
-
-/// A listed file or entity.
-#[derive(Debug)]
-pub struct ListedText {
-    /// The path as lockgate names it.
-    pub path: String,
-    /// The key of the entity, if it is stored in a database.
-    pub entity: Option<Entity>,
-    /// The length of the text, in bytes.
-    pub size: u64,
-    /// The version of the text; `None` if it could not be read.
-    pub version: Option<Version>,
-}
-
 impl ReadRequest for ListRequest {
-    type Output = Entries;
+    type Output = ListResponse;
 
     fn path(&self) -> Option<&str> {
         Some(self.prefix.as_str()).filter(|_| self.scope == SearchScope::Files)
     }
 
-    fn size(output: &Entries) -> Option<usize> {
+    fn size(output: &ListResponse) -> Option<usize> {
         Some(output.entries.len().saturating_mul(LINE_BYTES))
     }
 
-    fn read(&self, services: &Arc<Services>, watch: &Watch) -> Result<Entries, Error> {
+    fn read(&self, services: &Arc<Services>, watch: &Watch) -> Result<ListResponse, Error> {
         let follow = SearchWatch(watch);
         let clock = Clock::new(Instant::now() + TIMEOUT, &follow);
         if let Some(filter) = services.resolve_scope(&self.scope)? {
@@ -81,15 +56,15 @@ impl ReadRequest for ListRequest {
             let bytes = snapshot.as_ref().map(FileSnapshot::bytes);
             // The size and version are of one state of the file, which may have changed since it was found.
             let size = bytes.map_or(*size, |bytes| bytes.len() as u64);
-            let version = bytes.map(Version::hash);
-            ListedText { path: place.shown().to_owned(), entity: None, size, version }
+            let version = bytes.map(|bytes| Version::hash(bytes).to_string());
+            ListRow { path: place.shown().to_owned(), size, key: EntityKey::default(), version }
         };
         let entries = found.files.iter().map(listed).collect();
         let mut notes = skipped_notes(&found.skipped, bounds.largest, EntityKind::FILE);
         if found.files.is_empty() && !found.is_cut {
             notes.extend(services.empty_list_note(&self.prefix, &clock));
         }
-        Ok(Entries { scope: SearchScope::Files, entries, truncated: found.is_cut, notes })
+        Ok(ListResponse { entries, truncated: found.is_cut, key: EntityKey::default(), notes })
     }
 }
 
@@ -117,20 +92,20 @@ impl Services {
         request: &ListRequest,
         filter: &EntityFilter<'_>,
         clock: &Clock<'_>,
-    ) -> Result<Entries, Error> {
+    ) -> Result<ListResponse, Error> {
         let rows = &self.store.rows;
         let selector = rows.select_prefix(filter, &request.prefix)?;
         let (found, truncated) = rows.list(&selector, request.max_entries, clock)?;
-        let listed = |RowListed { location: place, size, version }: RowListed| ListedText {
+        let listed = |RowListed { location: place, size, version }: RowListed| ListRow {
             path: place.path().to_owned(),
-            entity: Some(place.entity().clone()),
             size,
-            version: Some(version),
+            key: distinct_key(Some(place.entity())),
+            version: Some(version.to_string()),
         };
-        let entries: Vec<ListedText> = found.into_iter().map(listed).collect();
+        let entries: Vec<ListRow> = found.into_iter().map(listed).collect();
         let is_missing = entries.is_empty() && !truncated && selector.is_prefix();
         let notes = is_missing.then(|| format!("no listed path begins with {}", request.prefix));
         let notes = notes.into_iter().collect();
-        Ok(Entries { scope: request.scope.clone(), entries, truncated, notes })
+        Ok(ListResponse { entries, truncated, key: shared_key(&request.scope), notes })
     }
 }

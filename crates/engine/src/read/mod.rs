@@ -5,8 +5,8 @@ mod clip;
 mod context;
 mod lines;
 mod list;
-mod matches;
 mod page;
+mod results;
 mod search;
 
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use lockgate_error::Error;
 pub(super) use context::CodeIndex;
 pub use context::ContextRequest;
 pub use lines::{LinesRequest, ReadLines};
-pub use list::{Entries, ListRequest, ListedText};
-pub use matches::{LineMatch, MatchCount, Matches, NumberedLine, SearchRequest};
+pub use list::ListRequest;
+pub use page::SearchRequest;
 
 /// A request to read files, entities or the history: [`Workspace::read`](crate::Workspace::read) answers it.
 ///

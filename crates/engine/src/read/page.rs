@@ -3,9 +3,10 @@
 use std::ops::{ControlFlow, Range};
 
 use super::clip::{clip, clip_line};
-use super::matches::{LineMatch, MatchCount, Matches, NumberedLine, SearchRequest, skipped_notes};
+use super::results::{distinct_key, shared_key, skipped_notes};
 use lockgate_checks::Watch;
-use lockgate_edit::request::{Entity, EntityKind};
+use lockgate_edit::request::{Entity, EntityKind, SearchScope};
+use lockgate_protocol::{FileMatches, NumberedText, SearchResponse, SearchRow};
 use lockgate_store::{Clock, Finder, SearchEnd, SearchPattern, Skipped};
 use lockgate_text::Buffer;
 
@@ -13,8 +14,31 @@ use lockgate_text::Buffer;
 const MAX_PAGE_BYTES: usize = 50_000;
 /// The overhead of a match beside its lines, in characters.
 const MATCH_OVERHEAD: usize = 80;
-/// The most lines of one match that are shown.
-const MAX_MATCH_LINES: usize = 50;
+/// The most files whose matches are counted in an answer.
+const MAX_COUNTED_FILES: usize = 50;
+
+/// A request for the lines that a pattern matches, in files or entities.
+///
+/// Errors: `BAD_PATTERN`, `FILE_NOT_FOUND`, `PROTECTED`, `STORE_UNAVAILABLE`; for a single file those of reading it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchRequest {
+    /// The pattern, in the syntax of the crate `regex`.
+    pub pattern: String,
+    /// A file, a folder, or a glob of files relative to the first root; every root, where it is absent.
+    pub path: Option<String>,
+    /// The scope of the search.
+    pub entity_scope: SearchScope,
+    /// Lines shown before and after each match.
+    pub context: usize,
+    /// The most matches that are shown, from 1.
+    pub max_matches: usize,
+    /// True if hidden files are searched, too.
+    pub hidden: bool,
+    /// True if a match may span lines.
+    pub multiline: bool,
+    /// The number of matches that are skipped before the first one that is shown.
+    pub offset: usize,
+}
 
 /// The matches that an answer shows, as they are found.
 pub(super) struct MatchPage<'p> {
@@ -25,7 +49,7 @@ pub(super) struct MatchPage<'p> {
     remaining: usize,
     /// The number of matches that are still to be skipped.
     to_skip: usize,
-    pub(super) matches: Matches,
+    pub(super) response: SearchResponse,
 }
 
 impl<'p> MatchPage<'p> {
@@ -41,33 +65,35 @@ impl<'p> MatchPage<'p> {
             finder: Finder::new(pattern),
             remaining: MAX_PAGE_BYTES,
             to_skip: request.offset,
-            matches: Matches { scope: request.entity_scope.clone(), ..Matches::default() },
+            response: SearchResponse { key: shared_key(&request.entity_scope), ..SearchResponse::default() },
         }
     }
 
     /// Returns the matches, with notes on what was left out.
-    pub(super) fn finish(self, watch: &Watch) -> Matches {
-        let mut matches = self.matches;
-        matches.truncated |= matches.total > matches.found.len() + self.request.offset.min(matches.total);
+    pub(super) fn finish(self, watch: &Watch) -> SearchResponse {
+        let mut response = self.response;
+        let total = response.total_matches;
+        response.truncated |= total > response.matches.len() + self.request.offset.min(total);
         if self.clock.is_stopped() {
             let why = if watch.cancelled() { "it was cancelled" } else { "it took too long" };
-            matches.truncated = true;
-            matches.notes.push(format!(
+            response.truncated = true;
+            response.notes.push(format!(
                 "the search stopped because {why}: total_matches is a lower bound; narrow it by path, or make the pattern \
                  more literal"
             ));
         }
-        matches
+        response.counts.truncate(if response.truncated { MAX_COUNTED_FILES } else { 0 });
+        response
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.remaining == 0 || self.matches.found.len() >= self.request.max_matches
+        self.remaining == 0 || self.response.matches.len() >= self.request.max_matches
     }
 
     /// Shows the matches of one file while there is space, and counts all of them.
     pub(super) fn show(&mut self, path: &str, entity: Option<&Entity>, text: &Buffer) -> usize {
         let (mut count, mut first) = (0, Vec::new());
-        let remaining = self.request.max_matches.saturating_sub(self.matches.found.len());
+        let remaining = self.request.max_matches.saturating_sub(self.response.matches.len());
         let to_skip = self.to_skip;
         let end = self.finder.each(text.view().as_bytes(), self.clock, |lines| {
             count += 1;
@@ -78,60 +104,60 @@ impl<'p> MatchPage<'p> {
         });
         self.to_skip = to_skip.saturating_sub(count);
         if count > 0 {
-            self.matches.counts.push(MatchCount {
-                path: path.to_owned(),
-                entity: entity.cloned(),
-                matches: count,
-            });
+            let (path, key) = (path.to_owned(), distinct_key(entity));
+            self.response.counts.push(FileMatches { path, matches: count, key });
         }
         if end == SearchEnd::Slow {
-            self.matches.truncated = true;
+            self.response.truncated = true;
             let skipped = Skipped { slow: 1, ..Skipped::default() };
             let noun = entity.map_or(EntityKind::FILE, |entity| entity.kind.name());
-            self.matches.notes.extend(skipped_notes(&skipped, 0, noun));
+            self.response.notes.extend(skipped_notes(&skipped, 0, noun));
         }
         for lines in first {
             let found = self.found(path, entity, text, lines);
             let cost = cost(&found);
-            if cost > self.remaining && !self.matches.found.is_empty() {
+            if cost > self.remaining && !self.response.matches.is_empty() {
                 self.remaining = 0;
                 break;
             }
             self.remaining = self.remaining.saturating_sub(cost);
-            self.matches.found.push(found);
+            self.response.matches.push(found);
         }
         count
     }
 
-    fn found(&self, path: &str, entity: Option<&Entity>, text: &Buffer, span: Range<usize>) -> LineMatch {
+    fn found(&self, path: &str, entity: Option<&Entity>, text: &Buffer, span: Range<usize>) -> SearchRow {
         let lines = text.lines();
         let (line, last) = (lines.line_at(span.start), lines.line_at(span.end.saturating_sub(1)));
-        let numbered = |line| NumberedLine { line, text: clip(lines.text(line), 0..0) };
+        let numbered = |line| NumberedText { line, text: clip(lines.text(line), 0..0) };
         let mut shown: Vec<String> =
-            (line..=last).take(MAX_MATCH_LINES).map(|line| clip(lines.text(line), 0..0)).collect();
+            (line..=last).take(SearchRow::MAX_LINES).map(|line| clip(lines.text(line), 0..0)).collect();
         let long = lines.text(line);
         if line == last && clip_line(long) {
             let matched = self.pattern.find_at(long, 0).unwrap_or_default();
             shown = vec![clip(long, matched)];
-        } else if last - line >= MAX_MATCH_LINES {
+        } else if last - line >= SearchRow::MAX_LINES {
             shown.push("...".to_owned());
         }
         let context = self.request.context;
-        LineMatch {
+        let context_after =
+            (last + 1..=last.saturating_add(context).min(lines.count())).map(numbered).collect();
+        SearchRow {
             path: path.to_owned(),
-            entity: entity.cloned(),
-            version: text.version(),
-            line,
-            end_line: last,
+            line_number: line,
+            end_line: (last > line).then_some(last),
             text: shown.join("\n"),
-            before: (line.saturating_sub(context).max(1)..line).map(numbered).collect(),
-            after: (last + 1..=last.saturating_add(context).min(lines.count())).map(numbered).collect(),
+            context_before: (line.saturating_sub(context).max(1)..line).map(numbered).collect(),
+            context_after,
+            version: text.version().to_string(),
+            key: distinct_key(entity),
         }
     }
 }
 
 /// Estimates the characters that a match takes in an answer.
-fn cost(found: &LineMatch) -> usize {
-    let around = found.before.iter().chain(&found.after).map(|line| line.text.chars().count() + 8);
+fn cost(found: &SearchRow) -> usize {
+    let around = found.context_before.iter().chain(&found.context_after);
+    let around = around.map(|line| line.text.chars().count() + 8);
     MATCH_OVERHEAD + found.path.chars().count() + found.text.chars().count() + around.sum::<usize>()
 }

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::services::Services;
-use super::matches::{MatchCount, Matches, SearchRequest, skipped_notes};
-use super::page::MatchPage;
+use super::page::{MatchPage, SearchRequest};
+use super::results::skipped_notes;
 use super::{LINE_BYTES, ReadRequest};
 use lockgate_checks::Watch;
 use lockgate_edit::request::{EntityKind, SearchScope};
 use lockgate_error::Error;
 use lockgate_policy::{Limits, Policy};
+use lockgate_protocol::{EntityKey, FileMatches, SearchResponse};
 use lockgate_store::{
     Clock, EntityFilter, FileLocation, Hidden, MatchReach, RowText, SearchClock, SearchLimits, SearchPattern,
     SearchRoots, SearchTarget,
@@ -26,23 +27,28 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const SHOW_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl ReadRequest for SearchRequest {
-    type Output = Matches;
+    type Output = SearchResponse;
 
     fn path(&self) -> Option<&str> {
         self.path.as_deref().filter(|_| self.entity_scope == SearchScope::Files)
     }
 
-    fn size(output: &Matches) -> Option<usize> {
-        Some(output.found.len().saturating_mul(LINE_BYTES))
+    fn size(output: &SearchResponse) -> Option<usize> {
+        Some(output.matches.len().saturating_mul(LINE_BYTES))
     }
 
-    fn read(&self, services: &Arc<Services>, watch: &Watch) -> Result<Matches, Error> {
+    fn read(&self, services: &Arc<Services>, watch: &Watch) -> Result<SearchResponse, Error> {
         services.search_until(self, watch, Instant::now() + TIMEOUT)
     }
 }
 
 impl Services {
-    fn search_until(&self, request: &SearchRequest, watch: &Watch, until: Instant) -> Result<Matches, Error> {
+    fn search_until(
+        &self,
+        request: &SearchRequest,
+        watch: &Watch,
+        until: Instant,
+    ) -> Result<SearchResponse, Error> {
         let reach = if request.multiline { MatchReach::Lines } else { MatchReach::Line };
         let pattern = SearchPattern::new(&request.pattern, reach)?;
         let follow = SearchWatch(watch);
@@ -55,7 +61,7 @@ impl Services {
         match self.store.files.search_target(request.path.as_deref())? {
             SearchTarget::File(place) => {
                 let text = self.texts.read(&self.store, &place, &self.rules_at(&place))?;
-                page.matches.total = page.show(place.shown(), None, &text);
+                page.response.total_matches = page.show(place.shown(), None, &text);
             }
             SearchTarget::Roots(below) => self.search_files(&below, &mut page),
         }
@@ -71,18 +77,24 @@ impl Services {
         let mut skipped =
             rows.each(&selected, page.pattern, bounds, &mut |RowText { location: place, bytes }| {
                 match Buffer::read(bytes, Hints::default()) {
-                    Ok(text) => page.matches.total += page.show(place.path(), Some(place.entity()), &text),
+                    Ok(text) => {
+                        page.response.total_matches += page.show(place.path(), Some(place.entity()), &text)
+                    }
                     Err(_) => unreadable += 1,
                 }
             })?;
         skipped.unreadable = unreadable;
         let kind = filter.kind.name();
         let is_over = page.clock.is_stopped();
-        if page.matches.total == 0 && selected.is_narrowed() && !is_over && !rows.is_any(&selected)? {
-            page.matches.notes.push(format!("no {kind} was searched: the glob matches none"));
+        if page.response.total_matches == 0
+            && selected.is_narrowed()
+            && !is_over
+            && !rows.is_any(&selected)?
+        {
+            page.response.notes.push(format!("no {kind} was searched: the glob matches none"));
         }
-        page.matches.truncated |= skipped.any();
-        page.matches.notes.extend(skipped_notes(&skipped, bounds.largest, kind));
+        page.response.truncated |= skipped.any();
+        page.response.notes.extend(skipped_notes(&skipped, bounds.largest, kind));
         Ok(())
     }
 
@@ -91,29 +103,26 @@ impl Services {
         let hidden = if page.request.hidden { Hidden::Included } else { Hidden::Excluded };
         let bounds = self.bounds(page.request.max_matches + page.request.offset, page.clock);
         let hits = self.store.files.search(below, page.pattern, hidden, bounds);
-        page.matches.total = hits.total;
+        page.response.total_matches = hits.total;
         let shown_by = Instant::now() + SHOW_TIMEOUT;
         for (place, counted) in &hits.files {
             if page.is_full() || Instant::now() > shown_by {
-                page.matches.counts.push(MatchCount {
-                    path: place.shown().to_owned(),
-                    entity: None,
-                    matches: *counted,
-                });
+                let (path, key) = (place.shown().to_owned(), EntityKey::default());
+                page.response.counts.push(FileMatches { path, matches: *counted, key });
                 continue;
             }
             let text = self.texts.read(&self.store, place, &self.rules_at(place));
             let shown = text.map_or(0, |text| page.show(place.shown(), None, &text));
-            page.matches.total = (page.matches.total + shown).saturating_sub(*counted);
+            page.response.total_matches = (page.response.total_matches + shown).saturating_sub(*counted);
         }
         if hits.searched == 0 && below.is_narrowed() && !page.clock.is_stopped() {
-            page.matches.notes.push(
+            page.response.notes.push(
                 "no file was searched: the glob matches only ignored, hidden or binary files, or none"
                     .to_owned(),
             );
         }
-        page.matches.truncated |= hits.skipped.any();
-        page.matches.notes.extend(skipped_notes(&hits.skipped, bounds.largest, EntityKind::FILE));
+        page.response.truncated |= hits.skipped.any();
+        page.response.notes.extend(skipped_notes(&hits.skipped, bounds.largest, EntityKind::FILE));
     }
 
     /// Returns the policy of a place for reading. An invalid policy stops writes only, so that a person who

@@ -35,7 +35,11 @@ const MAX_NAMED_FILES: usize = 4;
 const MESSAGE_BYTES: [usize; 5] = [1000, 500, ROOMY_BYTES, 160, 90];
 
 /// Renders the result of several edits; `paths` are their files as the caller named them.
-pub fn batch(result: &Result<Vec<Report>, Error>, paths: &[String], options: &ResponseOptions) -> Answer {
+pub(super) fn batch(
+    result: &Result<Vec<Report>, Error>,
+    paths: &[String],
+    options: &ResponseOptions,
+) -> Answer {
     match result {
         Ok(reports) => render_reports(reports, options, None),
         Err(error) => rejection_of_entry(error, paths, options),
@@ -51,63 +55,68 @@ fn rejection_of_entry(error: &Error, paths: &[String], options: &ResponseOptions
     render_error(&error, &ResponseOptions { path: path.cloned(), ..options.clone() })
 }
 
-fn render_reports(reports: &[Report], options: &ResponseOptions, reverted: Option<&RevertedEdit>) -> Answer {
+/// Renders the reports of several edits, or of an undo or redo of them.
+pub(super) fn render_reports(
+    reports: &[Report],
+    options: &ResponseOptions,
+    reverted: Option<&RevertedEdit>,
+) -> Answer {
     let mut parts: Vec<FullResponse<'_>> =
         reports.iter().map(|report| FullResponse::of_report(report, options)).collect();
-    let mut head = head(reports, &parts, reverted);
+    let mut common = common_fields(reports, &parts, reverted);
     parts.iter_mut().for_each(shorten_entry);
     if is_shortened(options.forms) {
-        head.notes = take_common_notes(&mut parts);
+        common.notes = take_common_notes(&mut parts);
     }
     if options.forms == Forms::Text {
         drop_repeated_warnings(&mut parts, reports);
     }
-    if head.status == Status::Written.name() {
-        head.notes.extend(reverted.and_then(|reverted| reverted.origin_note(options)));
+    if common.status == Status::Written.name() {
+        common.notes.extend(reverted.and_then(|reverted| reverted.origin_note(options)));
     }
-    shorten_head(&mut head, options);
+    shorten_common(&mut common, options);
     if let Some(count) = refused_count(&parts) {
-        let files = fit_entries(&parts, options, spare(&head, &count, options));
+        let files = fit_entries(&parts, options, spare(&common, &count, options));
         if parts.iter().zip(&files).all(|(part, file)| is_explained(part, file.as_ref())) {
-            return with_files(head, &count, files, &options.offers);
+            return with_files(common, &count, files, &options.offers);
         }
     }
-    let message = head.message.clone();
-    let files = fit_entries(&parts, options, spare(&head, &message, options));
-    with_files(head, &message, files, &options.offers)
+    let message = common.message.clone();
+    let files = fit_entries(&parts, options, spare(&common, &message, options));
+    with_files(common, &message, files, &options.offers)
 }
 
 /// Clips the message, and omits common notes, so that there is space for files.
-fn shorten_head(head: &mut BatchResponse, options: &ResponseOptions) {
+fn shorten_common(common: &mut BatchResponse, options: &ResponseOptions) {
     let room = size_limit::available(options);
-    let (message, notes) = (head.message.clone(), std::mem::take(&mut head.notes));
+    let (message, notes) = (common.message.clone(), std::mem::take(&mut common.notes));
     for bytes in MESSAGE_BYTES {
-        head.message = clip(&message, bytes);
+        common.message = clip(&message, bytes);
         let most = if bytes > ROOMY_BYTES { room / 2 } else { room };
-        if common_size(head, &head.message, options) <= most {
+        if common_size(common, &common.message, options) <= most {
             break;
         }
     }
     let all = notes.len();
     for (shown, note) in notes.into_iter().enumerate() {
-        head.notes.push(note);
-        if common_size(head, &head.message, options) > room / 2 {
-            head.notes.truncate(shown);
-            head.notes.push(format!("not shown: {}", counted(all - shown, "note")));
+        common.notes.push(note);
+        if common_size(common, &common.message, options) > room / 2 {
+            common.notes.truncate(shown);
+            common.notes.push(format!("not shown: {}", counted(all - shown, "note")));
             return;
         }
     }
 }
 
 /// Returns the bytes of the answer without files.
-fn common_size(head: &BatchResponse, first_line: &str, options: &ResponseOptions) -> usize {
-    let common = with_files(head.clone(), first_line, Vec::new(), &options.offers);
-    size_limit::size(&common.edit_response, &common.text, options.forms) + NOTE_RESERVE
+fn common_size(common: &BatchResponse, first_line: &str, options: &ResponseOptions) -> usize {
+    let answer = with_files(common.clone(), first_line, Vec::new(), &options.offers);
+    size_limit::size(&answer.edit_response, &answer.text, options.forms) + NOTE_RESERVE
 }
 
 /// Returns the bytes that are left for the files.
-fn spare(head: &BatchResponse, first_line: &str, options: &ResponseOptions) -> usize {
-    size_limit::available(options).saturating_sub(common_size(head, first_line, options))
+fn spare(common: &BatchResponse, first_line: &str, options: &ResponseOptions) -> usize {
+    size_limit::available(options).saturating_sub(common_size(common, first_line, options))
 }
 
 /// Returns the number of rejected edits, as the first line of an answer that shows the findings of each. `None` if none
@@ -250,7 +259,11 @@ fn minimal(response: &EditResponse, options: &ResponseOptions) -> SizedEdit {
 }
 
 /// Returns the fields that the edits have in common.
-fn head(reports: &[Report], parts: &[FullResponse<'_>], reverted: Option<&RevertedEdit>) -> BatchResponse {
+fn common_fields(
+    reports: &[Report],
+    parts: &[FullResponse<'_>],
+    reverted: Option<&RevertedEdit>,
+) -> BatchResponse {
     let status = status(reports);
     let refused: Vec<&FullResponse<'_>> = parts.iter().filter(|part| !part.response.is_success()).collect();
     let first = refused.first();
@@ -280,27 +293,28 @@ fn head(reports: &[Report], parts: &[FullResponse<'_>], reverted: Option<&Revert
 
 /// Builds the answer from the files, `None` for one that is not shown, with the first line of the text.
 fn with_files(
-    mut head: BatchResponse,
+    mut common: BatchResponse,
     first_line: &str,
     files: Vec<Option<SizedEdit>>,
     offers: &CallOffers,
 ) -> Answer {
     let larger = if offers.has_max_bytes { "; a larger max_bytes shows more" } else { "" };
-    head.notes.extend(match files.iter().filter(|file| file.is_none()).count() {
+    common.notes.extend(match files.iter().filter(|file| file.is_none()).count() {
         0 => None,
         1 => Some(format!("1 file is not shown{larger}")),
         more => Some(format!("{more} files are not shown{larger}")),
     });
     let mut lines = vec![first_line.to_owned()];
-    lines
-        .extend(head.code.iter().map(|code| format!("{code}; {}", head.hint.as_deref().unwrap_or_default())));
-    lines.extend(head.edit_id.iter().map(|id| format!("edit {id}")));
+    lines.extend(
+        common.code.iter().map(|code| format!("{code}; {}", common.hint.as_deref().unwrap_or_default())),
+    );
+    lines.extend(common.edit_id.iter().map(|id| format!("edit {id}")));
     for SizedEdit { response, text, .. } in files.into_iter().flatten() {
-        head.files.push(response);
+        common.files.push(response);
         lines.push(text);
     }
-    lines.extend(head.notes.iter().map(|note| format!("note: {note}")));
-    Answer::new(Response::Batch(Box::new(head)), lines.join("\n"))
+    lines.extend(common.notes.iter().map(|note| format!("note: {note}")));
+    Answer::new(Response::Batch(Box::new(common)), lines.join("\n"))
 }
 
 /// Returns the status of the whole call: the first in `order` that any file has.
@@ -339,23 +353,12 @@ fn success_message(status: Status, reports: &[Report], reverted: Option<&Reverte
     }
 }
 
-/// Renders the result of an undo or redo.
-pub fn render_revert(
-    result: &Result<Vec<Report>, Error>,
+/// Renders the result of an undo or redo of an edit of one file.
+pub(super) fn render_single_revert(
+    report: &Report,
     reverted: &RevertedEdit,
     options: &ResponseOptions,
 ) -> Answer {
-    match result.as_deref() {
-        Ok([report]) => render_single_revert(report, reverted, options),
-        Ok(reports) => render_reports(reports, options, Some(reverted)),
-        Err(error) => {
-            let path = options.path.clone().or_else(|| error.since.as_ref()?.path.clone());
-            render_error(error, &ResponseOptions { path, ..options.clone() })
-        }
-    }
-}
-
-fn render_single_revert(report: &Report, reverted: &RevertedEdit, options: &ResponseOptions) -> Answer {
     let mut full = FullResponse::of_report(report, options);
     match report.status {
         Status::Written => {

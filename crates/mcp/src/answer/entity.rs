@@ -1,7 +1,7 @@
 //! The key of an entity: the fields with which a later call can address it.
 
 use super::clip::{clip, escaped};
-use lockgate_edit::request::{Entity, SearchScope};
+use lockgate_edit::request::Entity;
 use lockgate_protocol::EntityKey;
 use lockgate_text::escape_name;
 
@@ -17,23 +17,6 @@ pub(crate) fn key(entity: Option<&Entity>) -> EntityKey {
         app_id: entity.app_id.clone(),
         organization_id: entity.organization_id.clone(),
     })
-}
-
-/// Returns the parts of the key that all results of a search or list share.
-pub(crate) fn shared_key(scope: &SearchScope) -> EntityKey {
-    match scope {
-        SearchScope::Files => EntityKey::default(),
-        SearchScope::Entities { kind, app_id, organization_id: _ } => EntityKey {
-            entity_type: Some(kind.name().to_owned()),
-            app_id: app_id.clone(),
-            organization_id: None,
-        },
-    }
-}
-
-/// Returns the parts of the key that differ between the results of a search or list.
-pub(crate) fn distinct_key(entity: Option<&Entity>) -> EntityKey {
-    EntityKey { entity_type: None, app_id: None, ..key(entity) }
 }
 
 /// Cuts the key to texts of at most `bytes`. An id is whole or omitted, because a clipped id would name a different

@@ -5,7 +5,7 @@
 pub enum Forms {
     /// Sends the JSON and the text.
     Both,
-    /// JSON only, for clients that ignore the text.
+    /// JSON only, for the command line, which prints it or renders its own text from it.
     Json,
     /// JSON with only what the next call needs, and one line of text.
     Compact,

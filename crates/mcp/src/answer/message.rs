@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::entity::{display_name, key};
+use super::findings::ListedFindings;
 use super::options::{Purpose, ResponseOptions};
 use super::text::counted;
-use lockgate_checks::Finding;
 use lockgate_engine::{Report, Status};
 use lockgate_error::{Disk, Error, ErrorFamily};
 use lockgate_protocol::Headline;
@@ -14,19 +14,42 @@ use lockgate_text::Diff;
 /// Prefix of the message of every rejected edit that left the file unchanged.
 const NOTHING_WRITTEN: &str = "nothing was written: ";
 
-/// Prefix of the message of every rejected read.
-const NOT_READ: &str = "not read: ";
-
 /// Value of `bytes_outside_edit` when the bytes outside the edit are unchanged.
 pub(super) const UNCHANGED: &str = "unchanged";
 
 /// A message in parts; one edit of several shows only the body.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Message {
-    /// What a rejection means for the target.
-    preface: Cow<'static, str>,
+    preface: Preface,
     pub(super) body: String,
     suffix: &'static str,
+}
+
+/// What a rejection means for the target.
+#[derive(Debug, Clone, Default)]
+enum Preface {
+    /// The message is none of a rejection.
+    #[default]
+    None,
+    NotWritten,
+    NotRead,
+    /// It is not known whether the target was written; the noun is its kind.
+    MaybeWritten {
+        noun: String,
+    },
+}
+
+impl Preface {
+    fn text(&self) -> Cow<'static, str> {
+        match self {
+            Preface::None => "".into(),
+            Preface::NotWritten => NOTHING_WRITTEN.into(),
+            Preface::NotRead => "not read: ".into(),
+            Preface::MaybeWritten { noun } => {
+                format!("it is not known whether the {noun} was written: ").into()
+            }
+        }
+    }
 }
 
 impl Message {
@@ -37,7 +60,7 @@ impl Message {
 
     /// Creates the message of a rejection that left the file unchanged.
     pub(super) fn rejection(body: String) -> Message {
-        Message { preface: NOTHING_WRITTEN.into(), ..Message::plain(body) }
+        Message { preface: Preface::NotWritten, ..Message::plain(body) }
     }
 
     /// Creates the message of an error in the terms of its tool, prefixed with the field at fault.
@@ -54,11 +77,9 @@ impl Message {
             Some(_) | None => message,
         };
         let preface = match (error.disk, options.purpose) {
-            (Disk::Untouched, Purpose::Edit) => NOTHING_WRITTEN.into(),
-            (Disk::Untouched, Purpose::Read) => NOT_READ.into(),
-            (Disk::Unknown, _) => {
-                format!("it is not known whether the {} was written: ", options.noun()).into()
-            }
+            (Disk::Untouched, Purpose::Edit) => Preface::NotWritten,
+            (Disk::Untouched, Purpose::Read) => Preface::NotRead,
+            (Disk::Unknown, _) => Preface::MaybeWritten { noun: options.noun().to_owned() },
         };
         Message { preface, ..Message::plain(body) }
     }
@@ -67,8 +88,7 @@ impl Message {
     pub(super) fn of_report(
         report: &Report,
         diff: &Diff<'_>,
-        blocking: &[&Finding],
-        errors: &[String],
+        findings: &ListedFindings<'_>,
         options: &ResponseOptions,
     ) -> Message {
         let (path, change) = (target_name(report), change(report, diff));
@@ -94,7 +114,8 @@ impl Message {
                 Message::plain(format!("{path} is unchanged: {why}"))
             }
             Status::Refused => {
-                let first = errors.first().map(String::as_str).unwrap_or_default();
+                let first = findings.errors.first().map(String::as_str).unwrap_or_default();
+                let blocking = &findings.blocking;
                 let verb = if blocking.iter().all(|finding| finding.fresh) { "adds" } else { "leaves" };
                 Message::rejection(match blocking.len() {
                     0 => format!("the edit of {path} could not be checked: {first}"),
@@ -109,14 +130,14 @@ impl Message {
 
     /// Returns the message as a reader sees it.
     pub(super) fn text(&self) -> String {
-        format!("{}{}{}", self.preface, self.body, self.suffix)
+        format!("{}{}{}", self.preface.text(), self.body, self.suffix)
     }
 
     /// Returns the value of `error`: the message without the statement that nothing was written or read.
     pub(super) fn reason(&self) -> String {
-        match &*self.preface {
-            NOTHING_WRITTEN | NOT_READ => self.body.clone(),
-            _ => self.text(),
+        match self.preface {
+            Preface::NotWritten | Preface::NotRead => self.body.clone(),
+            Preface::None | Preface::MaybeWritten { .. } => self.text(),
         }
     }
 }

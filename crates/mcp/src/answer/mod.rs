@@ -7,7 +7,9 @@
 mod batch;
 mod clip;
 mod diff_excerpt;
+mod edit_result;
 mod entity;
+mod findings;
 mod forms;
 mod gates;
 mod history;
@@ -32,18 +34,18 @@ use lockgate_error::Error;
 use lockgate_protocol::Response;
 use response::FullResponse;
 
-pub use batch::{batch, render_revert};
+pub use edit_result::{CallKind, EditResult};
 pub use entity::display_name;
-pub(crate) use entity::{distinct_key, key, result_name, shared_key};
+pub(crate) use entity::{key, result_name};
+pub use findings::reported_finding;
 pub use forms::Forms;
 pub use gates::trust_command;
 pub use history::{describe_origin, history, record, record_with_diffs};
 pub use offers::{CallOffers, OfferedTools, ToolCall, unknown_fields};
 pub use options::{
-    DiffDisplay, ExtraField, FieldNames, Purpose, ResponseFormat, ResponseOptions, ToolProfile,
+    DiffDisplay, ExtraField, FieldNames, Purpose, ResponseFormat, ResponseOptions, ToolOptions, ToolProfile,
 };
 pub(crate) use read_limit::text_within;
-pub use response::reported_finding;
 pub use reverted_edit::RevertedEdit;
 pub use shown_parts::ShownParts;
 pub use text::{counted, first_line, passed_gates, shell_word};
@@ -82,12 +84,9 @@ impl Answer {
     }
 }
 
-/// Renders the result of a request.
-pub fn render(result: &Result<Report, Error>, options: &ResponseOptions) -> Answer {
-    match result {
-        Ok(report) => Answer::of_edit(&FullResponse::of_report(report, options), options),
-        Err(error) => render_error(error, options),
-    }
+/// Renders the answer to one edit.
+fn render_report(report: &Report, options: &ResponseOptions) -> Answer {
+    Answer::of_edit(&FullResponse::of_report(report, options), options)
 }
 
 /// Renders the answer to a rejected request.

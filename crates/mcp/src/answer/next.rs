@@ -8,15 +8,40 @@ use super::offers::ToolCall;
 use super::options::ResponseOptions;
 use crate::tools::entity::FIELDS;
 use lockgate_edit::request::EntityKind;
-use lockgate_error::{Code, CorrectedEdit, Error, FieldValue, NextCall};
+use lockgate_error::{Code, CorrectedEdit, Disk, Error, FieldValue, NextCall};
 use lockgate_protocol::{EntityKey, ProposedCall};
 
 /// The maximum number of further fields that one proposed call corrects.
 const MAX_CORRECTED: usize = 8;
 
+/// Returns the hint of a rejection, and the call that it proposes.
+pub(super) fn next_step(error: &Error, options: &ResponseOptions) -> (String, Option<ProposedCall>) {
+    let hint = match (error.disk, &error.hint) {
+        (Disk::Unknown, None) => format!("read the {}", options.noun()),
+        (Disk::Untouched, _) | (Disk::Unknown, Some(_)) => {
+            creation_step(error, options).unwrap_or_else(|| error.next_step().to_owned())
+        }
+    };
+    let step = error.next.as_ref().and_then(|next| NextStep::new(next, error.entry_index(), options));
+    let (hint, next) = match step {
+        None => (hint, None),
+        Some(NextStep::Call(next)) => (hint, Some(next)),
+        Some(NextStep::Alternative(step)) => (format!("{hint}, or {step}"), None),
+        Some(NextStep::Sentence(step)) => match &error.hint {
+            None => (step, None),
+            Some(own) => (format!("{own}; {step}"), None),
+        },
+    };
+    let hint = match every_match_step(error, options) {
+        Some(step) => format!("{hint}, or {step}"),
+        None => hint,
+    };
+    (hint, next)
+}
+
 /// Returns the step that changes every match, if the search text matches in several places and the called tool has a field
 /// for that. `None` if the call sets it already.
-pub(super) fn every_match_step(error: &Error, options: &ResponseOptions) -> Option<&'static str> {
+fn every_match_step(error: &Error, options: &ResponseOptions) -> Option<&'static str> {
     let is_of_search = error.code == Code::AmbiguousMatch && error.field.as_deref() != Some("within");
     let current = options.offers.current_call.as_ref().filter(|_| is_of_search)?;
     let entry = error.entry_index();
@@ -30,7 +55,7 @@ pub(super) fn every_match_step(error: &Error, options: &ResponseOptions) -> Opti
 }
 
 /// Returns the step after an edit of a file that does not exist, if the called tool cannot create it.
-pub(super) fn creation_step(error: &Error, options: &ResponseOptions) -> Option<String> {
+fn creation_step(error: &Error, options: &ResponseOptions) -> Option<String> {
     let is_general = error.code == Code::FileNotFound && error.hint.is_none() && options.entity.is_none();
     let current = options.offers.current_call.as_ref().filter(|_| is_general)?;
     if current.has_field("content", error.entry_index()) {
@@ -54,7 +79,7 @@ fn wire_value(value: &FieldValue) -> Value {
 }
 
 /// The next step of a rejection.
-pub(super) enum NextStep {
+enum NextStep {
     /// A call of an offered tool.
     Call(ProposedCall),
     /// A sentence, if no tool for the step is offered.
@@ -66,7 +91,7 @@ pub(super) enum NextStep {
 impl NextStep {
     /// Converts the next step of a rejection into a call of the offered tools. `entry` is the index of the edit in a
     /// call with several.
-    pub(super) fn new(next: &NextCall, entry: Option<usize>, options: &ResponseOptions) -> Option<NextStep> {
+    fn new(next: &NextCall, entry: Option<usize>, options: &ResponseOptions) -> Option<NextStep> {
         let set_texts = |arguments: &mut JsonObject, entry, search: &str, replace: &str| {
             let fields = edit_fields(arguments, entry)?;
             fields.insert(options.profile.names.search.to_owned(), search.into());

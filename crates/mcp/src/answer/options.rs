@@ -47,24 +47,52 @@ impl ResponseOptions {
         self.entity.as_ref().map_or(EntityKind::FILE, |entity| entity.kind.name())
     }
 
+    /// Sets the options that the tool of the call sets.
+    #[must_use]
+    pub fn with_tool(self, tool: ToolOptions) -> ResponseOptions {
+        let ToolOptions { limit, diff, quoted_line_count, profile } = tool;
+        ResponseOptions { limit, diff, quoted_line_count, profile, ..self }
+    }
+
     /// The valid range of `limit`, in bytes.
     pub const LIMITS: RangeInclusive<usize> = 1024..=1_048_576;
 }
 
 impl Default for ResponseOptions {
     fn default() -> ResponseOptions {
+        let ToolOptions { limit, diff, quoted_line_count, profile } = ToolOptions::new(ToolProfile::PLAIN);
         ResponseOptions {
-            limit: 8192,
-            diff: DiffDisplay::Shown,
+            limit,
+            diff,
             forms: Forms::Both,
             purpose: Purpose::Edit,
             path: None,
             entity: None,
-            quoted_line_count: None,
-            profile: ToolProfile::PLAIN,
+            quoted_line_count,
+            profile,
             offers: CallOffers::default(),
             shown_parts: ShownParts::default(),
         }
+    }
+}
+
+/// The options of an answer that a tool sets, from its own names and the arguments of the call.
+#[derive(Debug, Clone, Copy)]
+pub struct ToolOptions {
+    /// See [`ResponseOptions::limit`].
+    pub limit: usize,
+    /// See [`ResponseOptions::diff`].
+    pub diff: DiffDisplay,
+    /// See [`ResponseOptions::quoted_line_count`].
+    pub quoted_line_count: Option<usize>,
+    /// See [`ResponseOptions::profile`].
+    pub profile: ToolProfile,
+}
+
+impl ToolOptions {
+    /// Creates the default options of a tool with this profile.
+    pub const fn new(profile: ToolProfile) -> ToolOptions {
+        ToolOptions { limit: 8192, diff: DiffDisplay::Shown, quoted_line_count: None, profile }
     }
 }
 

@@ -3,28 +3,26 @@
 use std::collections::BTreeSet;
 
 use super::entity::key;
+use super::findings::{ListedFindings, OmittedLines};
 use super::forms::Forms;
-use super::gates::{finding_line, notes, required_error};
+use super::gates::notes;
 use super::message::{self, LineDisplay, Message};
-use super::next::{self, NextStep};
+use super::next;
 use super::options::{DiffDisplay, ExtraField, ResponseOptions};
 use super::text;
-use lockgate_checks::{Finding, GateRun, Isolation};
+use lockgate_checks::{GateRun, Isolation};
 use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_engine::{GuardLevel, Report, Status};
 use lockgate_error::{Best, Code, Disk, Error, EvidenceLine, Since};
 use lockgate_protocol::{
     ChangedRegion, EditResponse, EntityKey, FileChangesSince, FirstDifference, MatchDetails, MatchLocation,
-    MovedLines, NearestLines, ReportedFinding, ReportedGate, ReportedWarning, TextFields,
+    MovedLines, NearestLines, ReportedGate, TextFields,
 };
 use lockgate_text::Region;
 use lockgate_text::diff::{Diff, Extent, ShownSide};
 
 /// The hint when there are no findings but a required gate could not run.
 const MISSING_GATE_HINT: &str = "make the gate run here, or ask a person to change the policy";
-
-/// Maximum number of findings shown, and of those among them that do not count.
-const MAX_FINDINGS: (usize, usize) = (20, 3);
 
 /// Maximum length of a run of changed lines that the text form shows in full.
 const MAX_SHOWN_RUN: usize = 12;
@@ -51,59 +49,21 @@ pub(super) enum DiffSource<'a> {
     Since(&'a str),
 }
 
-/// The numbers of entries that a response never has, because only the first ones are shown.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct OmittedLines {
-    pub(super) errors: usize,
-    pub(super) warnings: usize,
-    pub(super) findings: usize,
-}
-
 impl<'a> FullResponse<'a> {
     /// Creates the response for a request that reached a decision.
     pub(super) fn of_report(report: &'a Report, options: &ResponseOptions) -> FullResponse<'a> {
         let (diff, regions, verdict) = (report.diff(), report.regions(), &report.verdict);
         let refused = report.status == Status::Refused;
-        let counted = verdict.findings.iter().enumerate().filter(|(_, finding)| finding.counts);
-        let (blocking, mut warned): (Vec<_>, Vec<_>) =
-            counted.partition(|(_, finding)| refused && finding.blocking);
-        let blocking: Vec<&Finding> = blocking.into_iter().map(|(_, finding)| finding).collect();
-        warned.sort_by_key(|(_, finding)| !finding.blocking);
-        let old_findings = verdict.findings.iter().filter(|finding| !finding.counts).count();
-        let shown = MAX_FINDINGS.0.min(verdict.findings.len() - old_findings + MAX_FINDINGS.1);
-
-        let mut errors: Vec<String> =
-            blocking.iter().take(MAX_FINDINGS.0).copied().map(finding_line).collect();
-        errors.extend(verdict.runs.iter().filter_map(required_error));
-        let forms = options.forms;
-        let unchecked = verdict.runs.iter().filter(|run| !run.blocking);
-        let unchecked = unchecked.filter_map(|run| {
-            let text = options.shown_parts.warning(run, forms)?;
-            // One note names all gates whose programs may not run, with the reason.
-            Some(ReportedWarning { in_message: run.withheld, ..ReportedWarning::from(text) })
-        });
-        let mut warnings: Vec<ReportedWarning> =
-            report.warnings.iter().cloned().map(ReportedWarning::from).chain(unchecked).collect();
-        if let (Some(first), Status::Unchanged) = (report.warnings.first(), report.status) {
-            warnings.iter_mut().filter(|warning| warning.text == *first).for_each(|it| it.in_message = true);
-        }
-        warnings.extend(warned.iter().take(MAX_FINDINGS.0).map(|(at, finding)| ReportedWarning {
-            finding: Some(*at),
-            ..ReportedWarning::from(finding_line(finding))
-        }));
-
-        // The caller knows the text of a file that it creates.
-        let is_known = !refused && (report.change.before.is_none() || report.change.is_removal);
-        let is_text = forms == Forms::Text;
-        let lines = match options.diff {
-            DiffDisplay::Shown if is_text && !is_known => LineDisplay::Shown,
-            DiffDisplay::Shown | DiffDisplay::Omitted => LineDisplay::Unsure,
-        };
+        let findings = ListedFindings::new(report, options);
+        let lines = line_display(report, options);
         // The counts and the only changed lines tell how the others moved.
         let is_derivable = lines == LineDisplay::Shown && regions.len() == 1;
-        let remedy = if blocking.is_empty() { MISSING_GATE_HINT } else { Code::GateRefused.remedy() };
+        let remedy =
+            if findings.blocking.is_empty() { MISSING_GATE_HINT } else { Code::GateRefused.remedy() };
         let (code, detail) = options.profile.code_pair(Code::GateRefused);
-        let message = Message::of_report(report, &diff, &blocking, &errors, options);
+        let message = Message::of_report(report, &diff, &findings, options);
+        let headline = message::headline(report, &diff, findings.blocking.len(), lines);
+        let extent = extent(report, &findings, options);
         let match_details = report.matches.info.map(|info| MatchDetails {
             tier: info.level.name().into(),
             score: info.score.ratio(),
@@ -141,37 +101,28 @@ impl<'a> FullResponse<'a> {
                 .filter(|_| !is_derivable)
                 .map(|shift| MovedLines { from: shift.from, by: shift.by })
                 .collect(),
-            errors,
-            validation_warnings: warnings,
-            findings: verdict.findings.iter().take(shown).map(reported_finding).collect(),
+            errors: findings.errors,
+            validation_warnings: findings.warnings,
+            findings: findings.reported,
             gates: verdict.runs.iter().map(reported_gate).collect(),
             notes: report
                 .notes
                 .iter()
                 .cloned()
-                .chain(options.shown_parts.unshown(notes(verdict, &report.policy_folder), forms))
+                .chain(options.shown_parts.unshown(notes(verdict, &report.policy_folder), options.forms))
                 .collect(),
             for_text: TextFields {
-                headline: message::headline(report, &diff, blocking.len(), lines),
+                headline,
                 match_details,
-                old_findings,
+                old_findings: findings.old,
                 ..TextFields::default()
             },
             ..EditResponse::default()
         };
         response.for_text.are_gates_known =
-            is_text && options.shown_parts.has_passed(&text::passed_names(&response));
-        let omitted = OmittedLines {
-            errors: blocking.len().saturating_sub(MAX_FINDINGS.0),
-            warnings: warned.len().saturating_sub(MAX_FINDINGS.0),
-            findings: verdict.findings.len() - response.findings.len(),
-        };
-        let listed = blocking.iter().take(MAX_FINDINGS.0).filter(|it| it.elsewhere.is_none());
-        let near = refused.then(|| listed.map(|it| it.line).collect());
-        let side = if refused && is_text { ShownSide::New } else { ShownSide::Both };
-        let extent = (!is_known).then_some(Extent { max_run: MAX_SHOWN_RUN, near, side });
-        FullResponse { response, message, diff: DiffSource::Edit(diff), extent, omitted }
-            .in_forms(options.forms)
+            options.forms == Forms::Text && options.shown_parts.has_passed(&text::passed_names(&response));
+        let (diff, omitted) = (DiffSource::Edit(diff), findings.omitted);
+        FullResponse { response, message, diff, extent, omitted }.in_forms(options.forms)
     }
 
     /// Removes what the forms do not have.
@@ -187,26 +138,7 @@ impl<'a> FullResponse<'a> {
 
     /// Creates the response for an error.
     pub(super) fn of_error(error: &'a Error, options: &ResponseOptions) -> FullResponse<'a> {
-        let hint = match (error.disk, &error.hint) {
-            (Disk::Unknown, None) => format!("read the {}", options.noun()),
-            (Disk::Untouched, _) | (Disk::Unknown, Some(_)) => {
-                next::creation_step(error, options).unwrap_or_else(|| error.next_step().to_owned())
-            }
-        };
-        let (next, hint) =
-            match error.next.as_ref().and_then(|next| NextStep::new(next, error.entry_index(), options)) {
-                None => (None, hint),
-                Some(NextStep::Call(next)) => (Some(next), hint),
-                Some(NextStep::Alternative(step)) => (None, format!("{hint}, or {step}")),
-                Some(NextStep::Sentence(step)) => match &error.hint {
-                    None => (None, step),
-                    Some(own) => (None, format!("{own}; {step}")),
-                },
-            };
-        let hint = match next::every_match_step(error, options) {
-            Some(step) => format!("{hint}, or {step}"),
-            None => hint,
-        };
+        let (hint, next) = next::next_step(error, options);
         let message = Message::of_error(error, options);
         let (code, detail) = options.profile.code_pair(error.code);
         let is_known = error.disk == Disk::Untouched;
@@ -248,6 +180,26 @@ impl<'a> FullResponse<'a> {
         self.response.message = Some(message.text());
         self.message = message;
     }
+}
+
+/// True if the caller knows the changed lines: it created or removed the file.
+fn is_known(report: &Report) -> bool {
+    report.status != Status::Refused && (report.change.before.is_none() || report.change.is_removal)
+}
+
+fn line_display(report: &Report, options: &ResponseOptions) -> LineDisplay {
+    match (options.diff, options.forms) {
+        (DiffDisplay::Shown, Forms::Text) if !is_known(report) => LineDisplay::Shown,
+        (DiffDisplay::Shown | DiffDisplay::Omitted, _) => LineDisplay::Unsure,
+    }
+}
+
+/// Returns the part of the diff that the text form shows: for a rejection that near the findings that block.
+fn extent(report: &Report, findings: &ListedFindings<'_>, options: &ResponseOptions) -> Option<Extent> {
+    let refused = report.status == Status::Refused;
+    let near = refused.then(|| findings.blocking_lines());
+    let side = if refused && options.forms == Forms::Text { ShownSide::New } else { ShownSide::Both };
+    (!is_known(report)).then_some(Extent { max_run: MAX_SHOWN_RUN, near, side })
 }
 
 fn error_field(message: &Message, options: &ResponseOptions) -> Option<String> {
@@ -317,22 +269,6 @@ fn changed_regions(report: &Report, regions: &[Region], found: Option<&MatchDeta
         found: found.filter(|_| is_of_edit(&at)).cloned(),
     };
     regions.iter().enumerate().map(region).collect()
-}
-
-/// A finding as an answer reports it.
-pub fn reported_finding(finding: &Finding) -> ReportedFinding {
-    ReportedFinding {
-        gate: finding.gate.clone(),
-        severity: finding.severity.name().into(),
-        path: finding.elsewhere.clone(),
-        line: finding.line,
-        column: finding.column,
-        code: finding.code.clone(),
-        message: finding.message.clone(),
-        new: finding.fresh,
-        blocking: finding.blocking,
-        counts: finding.counts,
-    }
 }
 
 pub(super) fn reported_gate(run: &GateRun) -> ReportedGate {

@@ -199,14 +199,14 @@ fn finding_group(group: &[&ReportedFinding], response: &EditResponse, forms: For
     let places = joined(group, |found| format!("{}:{}", found.line, found.column));
     let lines = if group.len() == 1 { "line" } else { "lines" };
     let is_usual = forms == Forms::Text && !response.is_success() && first.new && first.blocking;
-    let weight = if is_usual { String::new() } else { format!(", {}", weight(first)) };
+    let newness = if is_usual { String::new() } else { format!(", {}", newness(first)) };
     let ReportedFinding { gate, severity, message, .. } = first;
     let code = first.code.as_ref().map(|code| format!(" {code}")).unwrap_or_default();
     let file = first.path.as_ref().map(|path| format!(" of {path}")).unwrap_or_default();
-    Some(format!("{lines} {places}{file} {severity}{code}: {message} ({gate}{weight})"))
+    Some(format!("{lines} {places}{file} {severity}{code}: {message} ({gate}{newness})"))
 }
 
-fn weight(finding: &ReportedFinding) -> &'static str {
+fn newness(finding: &ReportedFinding) -> &'static str {
     match (finding.new, finding.blocking) {
         (true, true) => "new, blocking",
         (true, false) => "new",
@@ -276,7 +276,7 @@ pub fn passed_gates(response: &EditResponse) -> Option<String> {
 /// Returns the gates that passed, each with an isolation that is weaker than the default.
 pub(super) fn passed_names(response: &EditResponse) -> String {
     let passed: Vec<&ReportedGate> = response.gates.iter().filter(is_passed).collect();
-    joined(&passed, |run| format!("{}{}", run.gate, apart(run)))
+    joined(&passed, |run| format!("{}{}", run.gate, isolation_suffix(run)))
 }
 
 fn is_passed(run: &&ReportedGate) -> bool {
@@ -290,15 +290,15 @@ pub(super) fn passed_gate(run: &ReportedGate) -> String {
         ms @ NOTICEABLE_MS..1000 => format!(" {ms} ms"),
         ms => format!(" {}.{} s", ms / 1000, ms % 1000 / 100),
     };
-    format!("{gate}{time}{}", apart(run))
+    format!("{gate}{time}{}", isolation_suffix(run))
 }
 
 /// Renders the outcome; its reason is in a note, a warning or the message.
 pub(super) fn gate(run: &ReportedGate) -> String {
-    format!("{} {}{}", run.gate, run.outcome, apart(run))
+    format!("{} {}{}", run.gate, run.outcome, isolation_suffix(run))
 }
 
 /// Renders an isolation that is weaker than the default.
-fn apart(run: &ReportedGate) -> String {
+fn isolation_suffix(run: &ReportedGate) -> String {
     run.isolation.as_ref().map(|level| format!(" [isolation {level}]")).unwrap_or_default()
 }

@@ -60,8 +60,8 @@ impl Connections {
     pub(super) async fn acquire(self: &Arc<Self>) -> ConnectionSlot {
         loop {
             let changed = self.changed.notified();
-            if let Some(place) = self.try_acquire() {
-                return place;
+            if let Some(slot) = self.try_acquire() {
+                return slot;
             }
             changed.await;
         }
@@ -117,13 +117,13 @@ mod tests {
     #[tokio::test]
     async fn who_was_idle_longest_makes_room_and_who_is_busy_does_not() {
         let connections = connections();
-        let mut places = Vec::new();
+        let mut slots = Vec::new();
         for _ in 0..16 {
-            places.push(connections.acquire().await);
+            slots.push(connections.acquire().await);
         }
-        let busy = places[0].state.begin_request();
+        let busy = slots[0].state.begin_request();
         let _next = connections.acquire().await;
-        let ended: Vec<bool> = places.iter().map(|place| place.state.ended.is_cancelled()).collect();
+        let ended: Vec<bool> = slots.iter().map(|slot| slot.state.ended.is_cancelled()).collect();
         assert_eq!(ended.iter().position(|ended| *ended), Some(1));
         assert_eq!((ended.iter().filter(|ended| **ended).count(), connections.count()), (1, 16));
         drop(busy);
@@ -132,35 +132,35 @@ mod tests {
     #[tokio::test]
     async fn where_all_are_busy_one_waits_for_a_place() {
         let connections = connections();
-        let mut places = Vec::new();
+        let mut slots = Vec::new();
         for _ in 0..16 {
-            let place = connections.acquire().await;
-            places.push((place.state.begin_request(), place));
+            let slot = connections.acquire().await;
+            slots.push((slot.state.begin_request(), slot));
         }
         assert!(timeout(Duration::from_millis(50), connections.acquire()).await.is_err());
-        drop(places.pop());
+        drop(slots.pop());
         assert!(timeout(Duration::from_secs(20), connections.acquire()).await.is_ok());
-        places.clear();
+        slots.clear();
         timeout(Duration::from_secs(20), connections.wait_closed()).await.unwrap();
     }
 
     #[tokio::test]
     async fn where_all_are_busy_the_first_that_becomes_idle_makes_room() {
         let connections = connections();
-        let mut places = Vec::new();
+        let mut slots = Vec::new();
         for _ in 0..16 {
-            let place = connections.acquire().await;
-            places.push((place.state.begin_request(), place));
+            let slot = connections.acquire().await;
+            slots.push((slot.state.begin_request(), slot));
         }
         let acquire = |seconds| timeout(Duration::from_secs_f32(seconds), connections.acquire());
-        let (request, idle) = places.pop().unwrap();
+        let (request, idle) = slots.pop().unwrap();
         drop(request);
         assert!(acquire(0.05).await.is_err(), "the end of the answer is not written");
         let (next, ()) = tokio::join!(acquire(20.0), async { idle.state.flushed() });
         let next = next.unwrap();
         let _busy = next.state.begin_request();
         assert!(idle.state.ended.is_cancelled());
-        let (request, unread) = places.pop().unwrap();
+        let (request, unread) = slots.pop().unwrap();
         unread.state.blocked();
         drop(request);
         unread.state.sent();

@@ -37,7 +37,7 @@ pub(super) async fn listen(
     loop {
         // Without a free slot, an accepted connection waits here, and others wait in the backlog.
         let next = async { (listener.accept().await, connections.acquire().await) };
-        let (accepted, place) = tokio::select! {
+        let (accepted, slot) = tokio::select! {
             next = next => next,
             () = closing.cancelled() => return,
         };
@@ -45,7 +45,7 @@ pub(super) async fn listen(
             Ok((stream, from)) => {
                 tracing::debug!(%from, "a client connected");
                 drop(stream.set_nodelay(true));
-                tokio::spawn(serve_connection(stream, place, service.clone(), closing.clone()));
+                tokio::spawn(serve_connection(stream, slot, service.clone(), closing.clone()));
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
@@ -57,11 +57,11 @@ pub(super) async fn listen(
 
 async fn serve_connection(
     stream: TcpStream,
-    place: ConnectionSlot,
+    slot: ConnectionSlot,
     service: TowerToHyperService<Router>,
     closing: CancellationToken,
 ) {
-    let (state, framing) = (Arc::clone(&place.state), Framing::new());
+    let (state, framing) = (Arc::clone(&slot.state), Framing::new());
     let answering = service_fn(|request: Request<Incoming>| {
         let (state, busy, bodied) = (&state, state.begin_request(), !request.body().is_end_stream());
         let next = framing.begin_body(request.body());

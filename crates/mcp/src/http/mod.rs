@@ -33,7 +33,7 @@ use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::rpc::GRACE;
+use super::rpc::STOP_TIMEOUT;
 use app::HttpApp;
 use connections::Connections;
 use lockgate_error::{Code, Error};
@@ -42,8 +42,6 @@ use metrics::HttpMetrics;
 pub use bearer_token::BearerToken;
 pub use setup::{Grants, Principal, Setup};
 
-/// Time for clients to read their answers, after the grace period of running calls.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time for connections to close in order.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -67,7 +65,7 @@ pub async fn serve(
         tokio::spawn(listen::listen(listener, Arc::clone(&connections), router, closing.clone()));
     listening(address);
     stop.cancelled().await;
-    if timeout(GRACE + ANSWER_TIMEOUT, app.wait_idle()).await.is_err() {
+    if timeout(STOP_TIMEOUT, app.wait_idle()).await.is_err() {
         tracing::warn!("the server ends although calls have not been answered");
     }
     // Streams and sessions do not end by themselves.

@@ -202,10 +202,7 @@ fn author(tool: &Tool, caller: &Caller, context: &Context) -> Author {
 /// Returns the call if a rejection may correct it: it does not write a whole text, which need not be sent twice.
 fn repeatable_call(tool: &'static Tool, arguments: &JsonObject) -> Option<Arc<ToolCall>> {
     let is_whole = arguments.contains_key("content");
-    (!is_whole).then(|| {
-        let (arguments, schema, check) = (arguments.clone(), tool.schema, tool.check);
-        Arc::new(ToolCall { tool: tool.name, arguments, schema, check })
-    })
+    (!is_whole).then(|| Arc::new(tool.call(arguments.clone())))
 }
 
 /// Renders an answer.

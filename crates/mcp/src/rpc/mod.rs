@@ -27,6 +27,7 @@ use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
 use serde_json::{Value, json};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::selection::{EntityStorage, Selection, WriteAccess};
@@ -38,7 +39,7 @@ pub(super) use call_context::Caller;
 pub(super) use in_flight::{Arrival, RequestGuard, RequestsInFlight, SERVER_ERROR, duplicate_id};
 pub use metrics::{CallOutcome, MetricsSink};
 pub use options::{ServerOptions, Structured};
-pub(super) use outcome::GRACE;
+pub(super) use outcome::{GRACE, STOP_TIMEOUT};
 pub(super) use reader::{BYTE_ORDER_MARK, LARGE_MESSAGE_BYTES, ParsedMessage, parse_message};
 pub(super) use server::Server;
 
@@ -51,7 +52,8 @@ pub fn listed(selection: &Selection, access: WriteAccess, storage: EntityStorage
 }
 
 /// Serves a client over standard input and output until it disconnects or `stop` is cancelled, and every edit has
-/// ended. Edits that still run two seconds later are cancelled.
+/// ended. Edits that still run two seconds later are cancelled. A client that does not read its answers is waited for
+/// another five seconds.
 ///
 /// Errors: `IO_FAILED` when standard input or output fails.
 pub async fn serve(
@@ -63,7 +65,18 @@ pub async fn serve(
 ) -> Result<(), Error> {
     let (input, output) = stdio_pipes();
     let server = Server::new(workspace, &selection, access, options, stop.clone());
-    serve_on(server, Pipe::new(input, output, stop)).await
+    serve_until(server, Pipe::new(input, output, stop.clone()), stop).await
+}
+
+/// Serves a client over a pipe. After `stop`, the server ends although the client does not read its answers.
+async fn serve_until(server: Server, pipe: Pipe, stop: CancellationToken) -> Result<(), Error> {
+    tokio::select! {
+        served = serve_on(server, pipe) => served,
+        () = async { stop.cancelled().await; sleep(STOP_TIMEOUT).await } => {
+            tracing::warn!("the server ends although calls have not been answered");
+            Ok(())
+        }
+    }
 }
 
 /// Serves a client over a pipe; messages that cannot begin a session are skipped.

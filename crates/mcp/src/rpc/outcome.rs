@@ -11,11 +11,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::call_context::{CallContext, Context};
 use super::progress::watch;
-use crate::answer::{self, ResponseOptions};
-use crate::revert;
-use crate::tools::{self, BatchCall, ReadCall, ReadReply, RenderAnswer, Tool, ToolRequest};
+use crate::answer::{self, EditResult, ResponseOptions};
+use crate::tools::{ReadCall, ReadReply, RenderAnswer, Tool, ToolRequest};
 use lockgate_checks::Watch;
-use lockgate_edit::request::UndoRequest;
 use lockgate_engine::Workspace;
 use lockgate_error::{Code, Confirmation, Error};
 
@@ -74,16 +72,13 @@ pub(super) struct Executor<'a> {
 }
 
 impl Executor<'_> {
-    pub(super) async fn execute(&self, call: ToolRequest, options: ResponseOptions) -> ToolOutcome {
-        match call {
-            ToolRequest::Edit(call) => self.edit(*call, options).await,
-            ToolRequest::Unwritten(unwritten_edit) => {
-                let options = merge_options(options, unwritten_edit.options);
-                rejected(Error::new(Code::CodeBlockRequired, "there is no code_block"), options)
-            }
-            ToolRequest::Batch(all) => self.edit_all(*all, options).await,
-            ToolRequest::Revert(request) => self.revert(request, options).await,
+    pub(super) async fn execute(&self, request: ToolRequest, options: ResponseOptions) -> ToolOutcome {
+        match request {
             ToolRequest::Read(call) => self.read(call, options).await,
+            request @ (ToolRequest::Edit(_)
+            | ToolRequest::Unwritten(_)
+            | ToolRequest::Batch(_)
+            | ToolRequest::Revert(_)) => self.write(request, options).await,
         }
     }
 
@@ -93,70 +88,26 @@ impl Executor<'_> {
             Ok(ReadReply { size, render }) => {
                 ToolOutcome { options, question: None, reply: render, rendering: Rendering::of_size(size) }
             }
-            Err(error) => rejected(error, options),
-        }
-    }
-
-    async fn edit(&self, call: tools::EditCall, options: ResponseOptions) -> ToolOutcome {
-        let tools::EditCall { request, options: wanted } = call;
-        let options = merge_options(options, wanted);
-        let mut edited =
-            self.write(|workspace, watch| async move { workspace.edit(request, watch).await }).await;
-        self.call_context.metrics.edited(edited.as_ref().map(std::slice::from_ref));
-        let question = take_confirmation(&mut edited);
-        let edited = edited.map_err(|error| options.profile.rename_error_field(error));
-        let rendering = Rendering::of_size(edited.as_ref().ok().map(|report| report.size()));
-        ToolOutcome {
-            options,
-            question,
-            reply: Box::new(move |options| answer::render(&edited, options)),
-            rendering,
-        }
-    }
-
-    async fn edit_all(&self, all: BatchCall, options: ResponseOptions) -> ToolOutcome {
-        let BatchCall { requests, paths, options: wanted } = all;
-        let ResponseOptions { forms, offers, shown_parts, .. } = options;
-        let options = ResponseOptions { forms, offers, shown_parts, ..wanted };
-        let mut edited =
-            self.write(|workspace, watch| async move { workspace.edit_all(requests, watch).await }).await;
-        self.call_context.metrics.edited(edited.as_deref());
-        let question = take_confirmation(&mut edited);
-        ToolOutcome {
-            options,
-            question,
-            reply: Box::new(move |options| answer::batch(&edited, &paths, options)),
-            rendering: Rendering::Blocking,
-        }
-    }
-
-    /// Undoes or redoes an edit.
-    async fn revert(&self, revert: UndoRequest, options: ResponseOptions) -> ToolOutcome {
-        let reverted =
-            self.write(|workspace, watch| async move { Ok(revert::revert(&workspace, revert, watch).await) });
-        match reverted.await {
-            Ok((mut reports, reverted)) => {
-                self.call_context.metrics.edited(reports.as_deref());
-                let question = take_confirmation(&mut reports);
-                let reply = Box::new(move |options: &ResponseOptions| {
-                    answer::render_revert(&reports, &reverted, options)
-                });
-                ToolOutcome { options, question, reply, rendering: Rendering::Blocking }
-            }
             Err(error) => {
-                self.call_context.metrics.edited(Err(&error));
-                rejected(error, options)
+                let reply = Box::new(move |options: &ResponseOptions| answer::render_error(&error, options));
+                ToolOutcome { options, question: None, reply, rendering: Rendering::Blocking }
             }
         }
     }
 
-    /// Runs an operation that may write.
-    async fn write<T, F>(&self, operation: impl FnOnce(Arc<Workspace>, Watch) -> F) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: Future<Output = Result<T, Error>> + Send + 'static,
-    {
-        self.watched(|error| call_failed(error).with_unknown_disk(), operation).await
+    /// Executes a request that may write.
+    async fn write(&self, request: ToolRequest, options: ResponseOptions) -> ToolOutcome {
+        let options = request.with_options(options);
+        let written = self.watched(
+            |error| call_failed(error).with_unknown_disk(),
+            |workspace, watch| async move { Ok(request.write(&workspace, watch).await) },
+        );
+        let mut result = written.await.unwrap_or_else(EditResult::rejected);
+        self.call_context.metrics.edited(result.reports.as_deref());
+        let question = result.take_question();
+        let result = result.map_error(|error| options.profile.rename_error_field(error));
+        let rendering = Rendering::of_size(result.size());
+        ToolOutcome { options, question, reply: Box::new(move |options| result.render(options)), rendering }
     }
 
     /// Runs an operation with a watch until it is done; `stopped` makes the error if it stops before it has a result.
@@ -184,25 +135,10 @@ impl Executor<'_> {
     }
 }
 
-/// Returns the outcome of a call that ended with an error.
-fn rejected(error: Error, options: ResponseOptions) -> ToolOutcome {
-    let reply = Box::new(move |options: &ResponseOptions| answer::render_error(&error, options));
-    ToolOutcome { options, question: None, reply, rendering: Rendering::Blocking }
-}
-
-/// Merges the options that a tool sets with those of the call.
-fn merge_options(options: ResponseOptions, wanted: ResponseOptions) -> ResponseOptions {
-    let ResponseOptions { forms, path, entity, offers, shown_parts, .. } = options;
-    ResponseOptions { forms, path, entity, offers, shown_parts, ..wanted }
-}
-
-/// Returns the question for a person that the call needs first.
-fn take_confirmation<T>(result: &mut Result<T, Error>) -> Option<Box<Confirmation>> {
-    result.as_mut().err()?.question.take()
-}
-
 /// Time for a call to finish after the server is stopped; most edits are written within it.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
+/// Time for a server to end after it is stopped: the running calls, then the clients that read their answers.
+pub(crate) const STOP_TIMEOUT: Duration = GRACE.saturating_add(Duration::from_secs(5));
 
 /// Cancels a call some time after the server is stopped.
 async fn cancel_after_stop(call: CancellationToken, stop: CancellationToken) -> Infallible {

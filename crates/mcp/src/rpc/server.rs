@@ -23,8 +23,8 @@ use super::options::ServerOptions;
 use crate::answer::{OfferedTools, ShownParts};
 use crate::selection::{EntityStorage, Selection, WriteAccess};
 use crate::tools::{
-    Effect, RepeatEffect, Tool, edit_file, entity, list_content, list_edits, listed_name, read_content_lines,
-    safe_edit_file,
+    Effect, INSTRUCTIONS, RepeatEffect, Tool, edit_file, entity, list_content, list_edits, listed_name,
+    read_content_lines, safe_edit_file,
 };
 use crate::toolset::Toolset;
 use lockgate_engine::Workspace;
@@ -32,21 +32,10 @@ use lockgate_engine::Workspace;
 /// Returns the instructions for the agent, limited to the offered tools.
 pub(super) fn instructions(selection: &Selection, access: WriteAccess) -> String {
     let offered = |name: &str| selection.tools(access).any(|tool| tool.name == name);
-    let texts = TOOL_INSTRUCTIONS.iter().filter(|(name, _)| offered(name)).map(|(_, text)| *text);
+    let texts = INSTRUCTIONS.iter().filter(|(name, _)| offered(name)).map(|(_, text)| *text);
     let writes = selection.tools(access).any(|tool| tool.effect == Effect::Changes);
     texts.chain(writes.then_some(EDIT_INSTRUCTIONS)).collect::<Vec<_>>().join(" ")
 }
-
-/// The instructions for each tool, in the order of an agent's work.
-const TOOL_INSTRUCTIONS: &[(&str, &str)] = &[
-    ("search_content", "Find places with search_content."),
-    ("ai_get_code_context", "ai_get_code_context outlines files and finds definitions and uses."),
-    ("read_content_lines", "read_content_lines: numbered lines, and their `version`."),
-    ("edit_file", "Edit with edit_file: old_string and new_string, or several as edits."),
-    ("safe_edit_file", "safe_edit_file creates files, edits by line number, replaces every match."),
-    ("edit_files", "edit_files edits several files, all or none."),
-    ("undo_edit", "undo_edit takes an edit back."),
-];
 
 const EDIT_INSTRUCTIONS: &str = "Send the last `version` as expected_version; line_map shows how line numbers moved. Quality gates judge \
     an edit before it is written. isError: nothing was written, unless it says that this is not known; fix what it names.";

@@ -1,10 +1,7 @@
 //! `ai_edit_code`: edits by an instruction; the code is part of the call or comes from the client's model.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::request::{EditCall, ToolRequest, UnwrittenEdit, WireMode, edit_request, response_limit};
-use crate::answer::{FieldNames, ResponseFormat, ResponseOptions, ToolProfile};
+use crate::answer::{FieldNames, ResponseFormat, ToolOptions, ToolProfile};
 use lockgate_edit::request::{EditType, InstructionFields, ParsedInstruction, Target};
 use lockgate_engine::Report;
 use lockgate_error::{Code, Error, ErrorFamily};
@@ -77,7 +74,7 @@ fn into_request(input: AiEditCode) -> Result<ToolRequest, Error> {
         code: input.code_block,
         edit_type: input.edit_type.map(EditType::from),
     };
-    let options = ResponseOptions { limit, profile: PROFILE, ..ResponseOptions::default() };
+    let options = ToolOptions { limit, ..ToolOptions::new(PROFILE) };
     let target = Target::File(input.target_file);
     let request = |edit| edit_request(target, edit, input.mode, input.expected_version);
     Ok(match fields.parse()? {
@@ -112,7 +109,7 @@ fn map_code(code: Code) -> Code {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::render_error;
+    use crate::answer::{ResponseOptions, render_error};
     use lockgate_edit::Edit;
     use lockgate_edit::request::{Expect, InsertPoint};
     use serde_json::{Value, json};

@@ -2,11 +2,8 @@
 //!
 //! Invariant: neither form of an answer exceeds the requested size.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::request::{ToolRequest, parse_number};
-use crate::answer::{Answer, FieldNames, ResponseOptions, ToolProfile, counted};
+use crate::answer::{FieldNames, ToolProfile, counted};
 use lockgate_edit::request::Target;
 use lockgate_engine::ContextRequest;
 use lockgate_error::{Code, Error};
@@ -16,7 +13,7 @@ use lockgate_protocol::{
 use lockgate_text::escape_name;
 
 read_tool! {
-    GetCodeContext => ContextRequest => render, "ai_get_code_context", "Get the context of code",
+    GetCodeContext => ContextRequest => text, "ai_get_code_context", "Get the context of code",
     &[Toolset::Look], Effect::Reads, RepeatEffect::NoChange, PROFILE
 }
 
@@ -65,10 +62,6 @@ fn search_text(text: Option<String>, field: &str, hint: &'static str) -> Result<
             Err(Error::new(Code::InvalidInput, message).named_field(field).hint(hint))
         }
     }
-}
-
-fn render(response: &ContextResponse, _options: &ResponseOptions) -> Answer {
-    Answer::from_response(response, text(response))
 }
 
 /// Renders the text form, with the same content as the JSON form, within its size.
@@ -134,6 +127,7 @@ fn prefix(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer::Answer;
     use lockgate_context::{AnswerInput, ContextQuery, Index, VersionedText, project, reading};
     use lockgate_protocol::json_size;
     use lockgate_text::{Version, escape_name};
@@ -250,7 +244,7 @@ mod tests {
             let counted = json_size(&found);
             // Only mandatory fields may exceed the size.
             prop_assert!(counted <= tokens * 4 || tokens <= 300, "{counted} of {}", tokens * 4);
-            let answer = render(&found, &ResponseOptions::default());
+            let answer = Answer::from_response(&found, text(&found));
             let whole = answer.json.to_string();
             prop_assert!(whole.len() <= tokens * 4, "{} of {}: {whole}", whole.len(), tokens * 4);
             prop_assert!(answer.text.len() <= tokens * 4);
@@ -263,7 +257,8 @@ mod tests {
     fn both_forms_say_the_same() {
         let own = format!("{}f()\n{}", TEXTS[0], TEXTS[2]);
         let files = world(&[("a".to_owned(), own), ("b".to_owned(), TEXTS[2].to_owned())]);
-        let answer = render(&answer_for(&files, 3, 4_000), &ResponseOptions::default());
+        let found = answer_for(&files, 3, 4_000);
+        let answer = Answer::from_response(&found, text(&found));
         for list in ["outline", "definitions", "references"] {
             let entries = answer.json[list].as_array().unwrap();
             assert!(!entries.is_empty(), "{list}: {}", answer.json);

@@ -1,8 +1,5 @@
 //! `create_file`: a deprecated tool for older clients.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::request::{EditCall, ToolRequest, edit_request};
 use crate::answer::ToolProfile;
 use lockgate_edit::Edit;

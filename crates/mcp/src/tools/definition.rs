@@ -3,7 +3,7 @@
 use rmcp::model::JsonObject;
 
 use super::request::ToolRequest;
-use crate::answer::ToolProfile;
+use crate::answer::{ToolCall, ToolProfile};
 use crate::toolset::Toolset;
 use lockgate_error::Error;
 
@@ -28,6 +28,13 @@ pub struct Tool {
     pub parse: fn(JsonObject) -> Result<ToolRequest, Error>,
     /// Checks the arguments of a call: the errors of `parse`.
     pub check: fn(JsonObject) -> Result<(), Error>,
+}
+
+impl Tool {
+    /// Creates a call with these arguments.
+    pub fn call(&self, arguments: JsonObject) -> ToolCall {
+        ToolCall { tool: self.name, arguments, schema: self.schema, check: self.check }
+    }
 }
 
 /// The effect of a tool's call on files.

@@ -1,8 +1,5 @@
 //! `delete_content`: deletes a file or an entity.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::entity::RequiredEntityArgs;
 use super::request::{EditCall, ToolRequest, edit_request};
 use crate::answer::{DiffDisplay, ExtraField, ResponseOptions, ToolProfile};

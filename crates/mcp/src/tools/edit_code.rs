@@ -1,8 +1,6 @@
 //! `edit_code`: replaces a block of code, even if it is quoted inexactly.
 
 use rmcp::model::JsonObject;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::edit_file;

@@ -1,8 +1,5 @@
 //! `edit_file`: replaces an exactly quoted text in a file.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::request::{EditCall, ToolRequest, WireMode, check_edit_count, edit_request};
 use crate::answer::{FieldNames, ResponseOptions, ToolProfile};
 use lockgate_edit::request::{BlockFields, Target};

@@ -6,13 +6,11 @@ use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
 use rmcp::model::JsonObject;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::request::{BatchCall, ToolRequest, WireMode, check_edit_count, response_limit};
 use super::safe_edit_file;
-use crate::answer::{DiffDisplay, ResponseOptions, ToolProfile};
+use crate::answer::{DiffDisplay, ToolOptions, ToolProfile};
 use crate::schema;
 use lockgate_edit::request::{Expect, Mode, Request};
 use lockgate_edit::{Edit, EditPart};
@@ -63,10 +61,10 @@ impl JsonSchema for FileEditArgs {
 /// Errors: those of the fields, with a path such as `edits[2].line_edits[0].end_line`.
 fn into_request(input: EditFiles) -> Result<ToolRequest, Error> {
     check_edit_count(input.edits.len())?;
-    let options = ResponseOptions {
+    let options = ToolOptions {
         limit: response_limit(input.max_bytes)?,
         diff: if input.show_diff { DiffDisplay::Shown } else { DiffDisplay::Omitted },
-        ..ResponseOptions::default()
+        ..ToolOptions::new(ToolProfile::PLAIN)
     };
     let mode = input.mode.map(Mode::from).unwrap_or_default();
     let request = |(at, FileEditArgs(entry)): (usize, FileEditArgs)| {

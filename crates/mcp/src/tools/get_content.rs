@@ -3,9 +3,6 @@
 //! Invariant: an answer has whole lines from the first one on, unless a single line exceeds the maximum. `truncated` is
 //! set only if something was omitted.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::entity::EntityArgs;
 use super::read_content_lines::{DEFAULT_CHARS, heading};
 use super::request::{ToolRequest, parse_number};

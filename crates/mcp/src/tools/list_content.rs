@@ -1,20 +1,15 @@
 //! `list_content`: lists files or entities, one row for each.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::entity::AnyEntityArgs;
 use super::request::{ToolRequest, parse_number};
-use crate::answer::{
-    Answer, FieldNames, ResponseOptions, ToolProfile, counted, distinct_key, result_name, shared_key,
-};
+use crate::answer::{FieldNames, ToolProfile, counted, result_name};
 use lockgate_edit::request::EntityKind;
-use lockgate_engine::{Entries, ListRequest, ListedText};
+use lockgate_engine::ListRequest;
 use lockgate_error::Error;
 use lockgate_protocol::{ListResponse, ListRow};
 
 read_tool! {
-    ListContent => ListRequest => render, "list_content", "List files",
+    ListContent => ListRequest => text, "list_content", "List files",
     &[Toolset::Look, Toolset::Content], Effect::Reads, RepeatEffect::NoChange, PROFILE
 }
 
@@ -42,26 +37,6 @@ impl TryFrom<ListContent> for ListRequest {
     }
 }
 
-fn render(found: &Entries, _options: &ResponseOptions) -> Answer {
-    let response = ListResponse {
-        entries: found.entries.iter().map(row).collect(),
-        truncated: found.truncated,
-        key: shared_key(&found.scope),
-        notes: found.notes.clone(),
-    };
-    let text = text(&response);
-    Answer::from_response(&response, text)
-}
-
-fn row(ListedText { path, entity, size, version }: &ListedText) -> ListRow {
-    ListRow {
-        path: path.clone(),
-        size: *size,
-        key: distinct_key(entity.as_ref()),
-        version: version.map(|version| version.to_string()),
-    }
-}
-
 fn text(ListResponse { entries, truncated, key, notes }: &ListResponse) -> String {
     let noun = key.entity_type.as_deref().unwrap_or(EntityKind::FILE);
     let mut text = counted(entries.len(), noun) + "\n";
@@ -79,8 +54,9 @@ fn text(ListResponse { entries, truncated, key, notes }: &ListResponse) -> Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockgate_edit::request::SearchScope;
+    use crate::answer::Answer;
     use lockgate_error::Code;
+    use lockgate_protocol::EntityKey;
     use lockgate_text::Version;
     use serde_json::json;
 
@@ -99,12 +75,13 @@ mod tests {
 
     #[test]
     fn both_forms_have_every_file() {
-        let listed = |path: &str, version| ListedText { path: path.into(), entity: None, size: 3, version };
-        let entries = vec![listed("a", Some(Version::hash(b"one"))), listed("b", None)];
-        let found =
-            Entries { scope: SearchScope::Files, entries, truncated: true, notes: vec!["a note".into()] };
-        let answer = render(&found, &ResponseOptions::default());
         let version = Version::hash(b"one").to_string();
+        let listed =
+            |path: &str, version| ListRow { path: path.into(), size: 3, key: EntityKey::default(), version };
+        let entries = vec![listed("a", Some(version.clone())), listed("b", None)];
+        let (key, notes) = (EntityKey::default(), vec!["a note".into()]);
+        let found = ListResponse { entries, truncated: true, key, notes };
+        let answer = Answer::from_response(&found, text(&found));
         assert_eq!(
             answer.json,
             json!({"entries": [{"path": "a", "size": 3, "version": version}, {"path": "b", "size": 3}],

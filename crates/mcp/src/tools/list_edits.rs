@@ -1,8 +1,5 @@
 //! `list_edits`: lists the edits, newest first.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::entity::{EntityArgs, target};
 use super::request::{ToolRequest, parse_number};
 use crate::answer::{self, ToolProfile};

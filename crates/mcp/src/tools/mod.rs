@@ -5,11 +5,16 @@
 
 /// Declares the tool of a wire struct, which the function `into_request` of its module converts into a [`ToolRequest`]: its
 /// name, title, toolset, effects and profile. The optional function changes the arguments before they are parsed.
+///
+/// It imports the derive macros of the struct, and the types of the definition.
 macro_rules! tool {
     (
         $input:ident => $name:literal, $title:literal,
         $toolsets:expr, $effect:expr, $repeat_effect:expr, $profile:expr $(, $prepare:ident)?
     ) => {
+        use schemars::JsonSchema;
+        use serde::Deserialize;
+
         use crate::toolset::Toolset;
         use crate::tools::definition::{Effect, RepeatEffect};
 
@@ -40,14 +45,15 @@ macro_rules! tool {
     };
 }
 
-/// Declares the tool of a wire struct that converts into a request to the engine, with the function that renders the
-/// engine's response.
+/// Declares the tool of a wire struct that converts into a request to the engine, with the function that returns the text
+/// form of the engine's response.
 macro_rules! read_tool {
-    ($input:ident => $request:ident => $render:path, $($definition:tt)*) => {
+    ($input:ident => $request:ident => $text:path, $($definition:tt)*) => {
         tool! { $input => $($definition)* }
 
         fn into_request(input: $input) -> Result<ToolRequest, Error> {
-            $request::try_from(input).map(|request| ToolRequest::read(request, $render))
+            let render = |response: &_, _: &_| crate::answer::Answer::from_response(response, $text(response));
+            $request::try_from(input).map(|request| ToolRequest::read(request, render))
         }
     };
 }
@@ -97,6 +103,17 @@ pub const TOOLS: &[Tool] = &[
     list_edits::TOOL,
     redo_edit::TOOL,
     create_file::TOOL,
+];
+
+/// The instructions for the main tools by their names, in the order of an agent's work.
+pub(crate) const INSTRUCTIONS: &[(&str, &str)] = &[
+    ("search_content", "Find places with search_content."),
+    ("ai_get_code_context", "ai_get_code_context outlines files and finds definitions and uses."),
+    ("read_content_lines", "read_content_lines: numbered lines, and their `version`."),
+    ("edit_file", "Edit with edit_file: old_string and new_string, or several as edits."),
+    ("safe_edit_file", "safe_edit_file creates files, edits by line number, replaces every match."),
+    ("edit_files", "edit_files edits several files, all or none."),
+    ("undo_edit", "undo_edit takes an edit back."),
 ];
 
 /// Returns the listed name of a tool that may be called by an older name.

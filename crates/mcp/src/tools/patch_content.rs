@@ -1,8 +1,5 @@
 //! `patch_content`: replaces one text in a file or an entity.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::entity::RequiredEntityArgs;
 use super::request::{EditCall, ToolRequest, edit_request};
 use crate::answer::{ExtraField, FieldNames, ResponseOptions, ToolProfile};

@@ -3,9 +3,6 @@
 //! Invariant: an answer has whole lines from the first one on, unless a single line exceeds the maximum. `truncated` is
 //! set only if something was omitted.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::entity::EntityArgs;
 use super::request::ToolRequest;
 use crate::answer::{Answer, ResponseOptions, ToolProfile, display_name, key, text_within};
@@ -74,7 +71,7 @@ struct ShownLines {
 
 /// Renders at most `most` characters; `max_chars` is the maximum of the call.
 fn lines(reading: &ReadLines, most: usize, max_chars: usize) -> (LinesResponse, String) {
-    let ShownLines { content, end_line, is_cut } = take_lines(reading, most);
+    let ShownLines { content, end_line, is_cut } = fitting_lines(reading, most);
     let total_lines = reading.text.lines().count();
     let warning = is_cut.then(|| warning(end_line, total_lines, max_chars));
     let truncated = is_cut || end_line < reading.end_line;
@@ -118,18 +115,22 @@ pub(super) fn heading(reading: &ReadLines, shown: &str, omitted: Option<&str>) -
     heading
 }
 
-/// Takes as many of the lines as fit.
-fn take_lines(reading: &ReadLines, most: usize) -> ShownLines {
+/// Returns as many of the lines as fit.
+fn fitting_lines(reading: &ReadLines, most: usize) -> ShownLines {
     let lines = reading.text.lines();
     let (mut content, mut used, mut end_line) = (String::new(), 0, reading.start_line.saturating_sub(1));
     for line in reading.start_line..=reading.end_line {
         let separator = if content.is_empty() { "" } else { "\n" };
         let row = format!("{separator}{line}: {}", lines.text(line));
         let characters = row.chars().count();
-        if used + characters > most && content.is_empty() {
-            return ShownLines { content: row.chars().take(most).collect(), end_line: line, is_cut: true };
-        }
         if used + characters > most {
+            if content.is_empty() {
+                return ShownLines {
+                    content: row.chars().take(most).collect(),
+                    end_line: line,
+                    is_cut: true,
+                };
+            }
             break;
         }
         content += &row;

@@ -1,8 +1,5 @@
 //! `redo_edit`: redoes an edit that was undone.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::entity::EntityArgs;
 use super::request::{ToolRequest, undo_request};
 use crate::answer::ToolProfile;

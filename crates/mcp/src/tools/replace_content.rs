@@ -1,8 +1,5 @@
 //! `replace_content`: replaces the whole text of a file or an entity.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::entity::WrittenEntityArgs;
 use super::request::{EditCall, ToolRequest, edit_request};
 use crate::answer::{ExtraField, ToolProfile};

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::{self, EntityArgs};
-use crate::answer::{Answer, ResponseOptions, ToolProfile};
+use crate::answer::{Answer, ResponseOptions, ToolOptions, ToolProfile};
 use lockgate_checks::Watch;
 use lockgate_edit::Edit;
 use lockgate_edit::request::{
@@ -129,13 +129,13 @@ pub struct EditCall {
     /// The request of the edit.
     pub request: Request,
     /// The options of the answer, with the profile of the tool.
-    pub options: ResponseOptions,
+    pub options: ToolOptions,
 }
 
 impl EditCall {
     /// Creates a call with the default options and a tool's profile.
     pub(super) fn new(request: Request, profile: ToolProfile) -> EditCall {
-        EditCall { request, options: ResponseOptions { profile, ..ResponseOptions::default() } }
+        EditCall { request, options: ToolOptions::new(profile) }
     }
 }
 
@@ -224,7 +224,7 @@ pub struct UnwrittenEdit {
     /// The instruction for the code.
     pub instruction: Instruction,
     /// The options of the answer, with the profile of the tool.
-    pub options: ResponseOptions,
+    pub options: ToolOptions,
 }
 
 impl UnwrittenEdit {
@@ -243,7 +243,7 @@ pub struct BatchCall {
     /// The paths as the caller named them.
     pub paths: Vec<String>,
     /// Options of the answer that covers all edits.
-    pub options: ResponseOptions,
+    pub options: ToolOptions,
 }
 
 /// The modes on the wire.

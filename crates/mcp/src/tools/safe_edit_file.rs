@@ -1,8 +1,6 @@
 //! `safe_edit_file`: edits one file in one of the four modes.
 
 use rmcp::model::JsonObject;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::request::{EditCall, ToolRequest, WireMode, edit_request, response_limit};
 use crate::answer::{DiffDisplay, ToolProfile};

@@ -2,20 +2,17 @@
 //!
 //! The text form looks like the output of `grep`.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::entity::AnyEntityArgs;
 use super::request::{ToolRequest, parse_number};
-use crate::answer::{Answer, ResponseOptions, ToolProfile, distinct_key, result_name, shared_key};
+use crate::answer::{ToolProfile, result_name};
 use lockgate_edit::request::FlagsValue;
-use lockgate_engine::{LineMatch, MatchCount, Matches, NumberedLine, SearchRequest};
+use lockgate_engine::SearchRequest;
 use lockgate_error::{Code, Error};
 use lockgate_protocol::{FileMatches, NumberedText, SearchResponse, SearchRow};
 use lockgate_python_re::Flags;
 
 read_tool! {
-    SearchContent => SearchRequest => render, "search_content", "Search files",
+    SearchContent => SearchRequest => text, "search_content", "Search files",
     &[Toolset::Look], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
 }
 
@@ -92,47 +89,6 @@ fn inline_flags(flags: Flags) -> String {
     if set.is_empty() { set } else { format!("(?{set})") }
 }
 
-fn render(found: &Matches, _options: &ResponseOptions) -> Answer {
-    let response = SearchResponse {
-        matches: found.found.iter().map(row).collect(),
-        total_matches: found.total,
-        truncated: found.truncated,
-        counts: counts(found),
-        key: shared_key(&found.scope),
-        notes: found.notes.clone(),
-    };
-    let text = text(&response);
-    Answer::from_response(&response, text)
-}
-
-/// Maximum number of files whose matches are counted in an answer.
-const MAX_COUNTED_FILES: usize = 50;
-
-/// Returns the number of matches in each file, if the answer does not show all matches.
-fn counts(found: &Matches) -> Vec<FileMatches> {
-    let count = |count: &MatchCount| FileMatches {
-        path: count.path.clone(),
-        matches: count.matches,
-        key: distinct_key(count.entity.as_ref()),
-    };
-    let counted = found.counts.iter().filter(|_| found.truncated);
-    counted.take(MAX_COUNTED_FILES).map(count).collect()
-}
-
-fn row(found: &LineMatch) -> SearchRow {
-    let numbered = |line: &NumberedLine| NumberedText { line: line.line, text: line.text.clone() };
-    SearchRow {
-        path: found.path.clone(),
-        line_number: found.line,
-        end_line: (found.end_line > found.line).then_some(found.end_line),
-        text: found.text.clone(),
-        context_before: found.before.iter().map(numbered).collect(),
-        context_after: found.after.iter().map(numbered).collect(),
-        version: found.version.to_string(),
-        key: distinct_key(found.entity.as_ref()),
-    }
-}
-
 fn text(SearchResponse { matches, total_matches, truncated, counts, notes, .. }: &SearchResponse) -> String {
     let mut text = match (matches.len(), *total_matches) {
         (_, 0) => "no matches\n".to_owned(),
@@ -162,9 +118,12 @@ fn text(SearchResponse { matches, total_matches, truncated, counts, notes, .. }:
         let next = rows.peek().filter(|next| is_same(next, one));
         let until = next.map_or(usize::MAX, |next| next.line_number);
         context(&mut text, one.context_before.iter().filter(|line| line.line > done));
-        for (line, part) in (one.line_number..).zip(one.text.split('\n')) {
+        let mut parts = one.text.split('\n');
+        for (line, part) in (one.line_number..).zip(parts.by_ref().take(SearchRow::MAX_LINES)) {
             text += &format!("{line}: {part}\n");
         }
+        // The mark of the lines that are not shown has no number.
+        parts.for_each(|mark| text += &format!("{mark}\n"));
         context(&mut text, one.context_after.iter().filter(|line| line.line < until));
         let end = one.end_line.unwrap_or(one.line_number);
         done = one.context_after.last().map_or(end, |line| line.line).min(until.saturating_sub(1));
@@ -185,12 +144,14 @@ fn context<'a>(text: &mut String, lines: impl Iterator<Item = &'a NumberedText>)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer::Answer;
     use lockgate_error::Code;
+    use lockgate_protocol::EntityKey;
     use lockgate_text::Version;
     use serde_json::json;
 
-    fn shown(found: &Matches) -> Answer {
-        render(found, &ResponseOptions::default())
+    fn shown(found: &SearchResponse) -> Answer {
+        Answer::from_response(found, text(found))
     }
 
     fn parse_args(arguments: serde_json::Value) -> Result<SearchRequest, Error> {
@@ -230,8 +191,8 @@ mod tests {
         }
     }
 
-    fn numbered(lines: &[usize]) -> Vec<NumberedLine> {
-        lines.iter().map(|&line| NumberedLine { line, text: format!("line {line}") }).collect()
+    fn numbered(lines: &[usize]) -> Vec<NumberedText> {
+        lines.iter().map(|&line| NumberedText { line, text: format!("line {line}") }).collect()
     }
 
     fn found(
@@ -239,19 +200,18 @@ mod tests {
         lines: std::ops::RangeInclusive<usize>,
         before: &[usize],
         after: &[usize],
-    ) -> LineMatch {
+    ) -> SearchRow {
         let (line, end_line) = (*lines.start(), *lines.end());
         let text: Vec<String> = lines.map(|line| format!("line {line}")).collect();
-        let (before, after) = (numbered(before), numbered(after));
-        LineMatch {
+        SearchRow {
             path: path.into(),
-            entity: None,
-            version: Version::hash(b""),
-            line,
-            end_line,
+            line_number: line,
+            end_line: (end_line > line).then_some(end_line),
             text: text.join("\n"),
-            before,
-            after,
+            context_before: numbered(before),
+            context_after: numbered(after),
+            version: Version::hash(b"").to_string(),
+            key: EntityKey::default(),
         }
     }
 
@@ -259,8 +219,10 @@ mod tests {
     fn the_json_has_each_match_separately() {
         let one = found("a", 3..=3, &[2], &[4]);
         let notes = vec!["a note".to_owned()];
-        let answer =
-            shown(&Matches { found: vec![one], total: 2, truncated: true, notes, ..Matches::default() });
+        let (matches, total_matches) = (vec![one], 2);
+        let response =
+            SearchResponse { matches, total_matches, truncated: true, notes, ..SearchResponse::default() };
+        let answer = shown(&response);
         assert_eq!(
             answer.json,
             json!({"matches": [{"path": "a", "line_number": 3, "match": "line 3", "context_before": ["2: line 2"],
@@ -273,20 +235,34 @@ mod tests {
     }
 
     #[test]
+    fn the_mark_of_omitted_lines_has_no_number() {
+        let lines = found("a", 1..=SearchRow::MAX_LINES, &[], &[]).text;
+        for (mark, end_line, wanted) in
+            [("", 50, "50: line 50\n51- line 51\n"), ("\n...", 71, "50: line 50\n...\n72- line 72\n")]
+        {
+            let text = format!("{lines}{mark}");
+            let one = SearchRow { text, ..found("a", 1..=end_line, &[], &[end_line + 1]) };
+            let answer =
+                shown(&SearchResponse { matches: vec![one], total_matches: 1, ..Default::default() });
+            assert!(answer.text.ends_with(&format!("\n49: line 49\n{wanted}")), "{}", answer.text);
+        }
+    }
+
+    #[test]
     fn readers_are_shown_each_line_once() {
-        let found = vec![
+        let matches = vec![
             found("a", 2..=2, &[1], &[3, 4]),
             found("a", 3..=3, &[1, 2], &[4, 5]),
             found("a", 6..=7, &[4, 5], &[8]),
             found("a", 12..=12, &[11], &[]),
             found("b", 1..=1, &[], &[2]),
         ];
-        let answer = shown(&Matches { found, total: 5, ..Matches::default() });
+        let answer = shown(&SearchResponse { matches, total_matches: 5, ..SearchResponse::default() });
         let wanted = "5 matches\n\na (version af1349b9f5f9)\n1- line 1\n2: line 2\n3: line 3\n4- line 4\n5- line 5\n\
             6: line 6\n7: line 7\n8- line 8\n--\n11- line 11\n12: line 12\n\nb (version af1349b9f5f9)\n1: line 1\n\
             2- line 2\n";
         assert_eq!(answer.text, wanted);
         assert_eq!(answer.json["matches"][2]["end_line"], 7);
-        assert_eq!(shown(&Matches::default()).text, "no matches\n");
+        assert_eq!(shown(&SearchResponse::default()).text, "no matches\n");
     }
 }

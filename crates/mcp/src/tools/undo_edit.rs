@@ -1,8 +1,5 @@
 //! `undo_edit`: undoes an edit.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::entity::EntityArgs;
 use super::request::{ToolRequest, undo_request};
 use crate::answer::ToolProfile;

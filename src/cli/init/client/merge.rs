@@ -59,22 +59,22 @@ pub(super) fn merge(text: &str, wanted: &[Wanted]) -> Result<MergeResult, MergeE
 }
 
 fn merge_part(text: &str, wanted: &Wanted) -> Result<MergeResult, MergeError> {
-    let page = ConfigText::read(text)?;
-    let (splices, place) = match page.walk(wanted.path())? {
-        Position::NoValue => return Ok(MergeResult::Added(format!("{text}{}", page.full_text(wanted)))),
+    let config = ConfigText::read(text)?;
+    let (splices, place) = match config.walk(wanted.path())? {
+        Position::NoValue => return Ok(MergeResult::Added(format!("{text}{}", config.full_text(wanted)))),
         Position::Missing { object, name, below } => {
             let value = nested(below, wanted.fresh());
-            (page.insert_all(&Container::of_object(object), &[(Some(name), &value)]), None)
+            (config.insert_all(&Container::of_object(object), &[(Some(name), &value)]), None)
         }
         Position::Found(chain) => match chain.last() {
-            Some((_, existing)) => page.update_part(existing, wanted)?,
+            Some((_, existing)) => config.update_part(existing, wanted)?,
             None => return Ok(MergeResult::Unchanged),
         },
     };
     Ok(match place {
         _ if splices.is_empty() => MergeResult::Unchanged,
-        None => MergeResult::Added(page.apply(splices)),
-        Some(place) => MergeResult::Replaced(page.apply(splices), position(page.body, place)),
+        None => MergeResult::Added(config.apply(splices)),
+        Some(place) => MergeResult::Replaced(config.apply(splices), position(config.body, place)),
     })
 }
 
@@ -82,27 +82,27 @@ fn merge_part(text: &str, wanted: &Wanted) -> Result<MergeResult, MergeError> {
 /// and the line and column of the server; `None` if it has no such field.
 fn cut_foreign_field(text: &str, wanted: &Wanted) -> Result<Option<(String, LineColumn)>, MergeError> {
     let Wanted::Object { path, fields } = wanted else { return Ok(None) };
-    let page = ConfigText::read(text)?;
-    let Position::Found(chain) = page.walk(path)? else { return Ok(None) };
+    let config = ConfigText::read(text)?;
+    let Position::Found(chain) = config.walk(path)? else { return Ok(None) };
     let Some((_, existing)) = chain.last() else { return Ok(None) };
     let Some(server) = existing.value.as_object() else { return Ok(None) };
     let is_foreign = |property: &ObjectProp<'_>| {
         is_foreign_field(fields, property.name.as_str(), &Value::from(property.value.clone()))
     };
     let Some(index) = server.properties.iter().position(is_foreign) else { return Ok(None) };
-    let place = position(page.body, existing.range.start);
-    let splices = page.cut(&Container::of_object(server), index);
-    Ok(Some((page.apply(splices), place)))
+    let place = position(config.body, existing.range.start);
+    let splices = config.cut(&Container::of_object(server), index);
+    Ok(Some((config.apply(splices), place)))
 }
 
 /// Returns the object at the end of a path of names; `None` if the text has none.
 pub(super) fn find(text: &str, path: &[&'static str]) -> Result<Option<ExistingObject>, MergeError> {
-    let page = ConfigText::read(text)?;
-    let Position::Found(chain) = page.walk(path)? else { return Ok(None) };
+    let config = ConfigText::read(text)?;
+    let Position::Found(chain) = config.walk(path)? else { return Ok(None) };
     let Some((_, existing)) = chain.last() else { return Ok(None) };
-    page.object(&existing.value, &format!("`{}`", existing.name.as_str()))?;
+    config.object(&existing.value, &format!("`{}`", existing.name.as_str()))?;
     let fields = Value::from(existing.value.clone()).as_object().cloned().unwrap_or_default();
-    Ok(Some(ExistingObject { fields, at: position(page.body, existing.range.start) }))
+    Ok(Some(ExistingObject { fields, at: position(config.body, existing.range.start) }))
 }
 
 /// The path of an object or an array: the names from the root object.
@@ -110,10 +110,10 @@ pub(super) type ContainerPath = Vec<String>;
 
 /// Returns the objects and arrays that a text does not have, and that are made to add all parts to it.
 pub(super) fn new_containers(text: &str, wanted: &[Wanted]) -> Result<Vec<ContainerPath>, MergeError> {
-    let page = ConfigText::read(text)?;
+    let config = ConfigText::read(text)?;
     let mut made: Vec<ContainerPath> = Vec::new();
     for path in wanted.iter().flat_map(Wanted::containers) {
-        let is_there = matches!(page.walk(path)?, Position::Found(_));
+        let is_there = matches!(config.walk(path)?, Position::Found(_));
         let path: ContainerPath = path.iter().map(|name| (*name).to_owned()).collect();
         if !is_there && !made.contains(&path) {
             made.push(path);
@@ -151,26 +151,26 @@ pub(super) fn remove(
 
 /// Removes one part, or one element of it.
 fn remove_part(text: &str, wanted: &Wanted, made: &[ContainerPath]) -> Result<Option<String>, MergeError> {
-    let page = ConfigText::read(text)?;
-    let Position::Found(chain) = page.walk(wanted.path())? else { return Ok(None) };
+    let config = ConfigText::read(text)?;
+    let Position::Found(chain) = config.walk(wanted.path())? else { return Ok(None) };
     let Some((_, existing)) = chain.last() else { return Ok(None) };
     let splices = match wanted {
         Wanted::Default { .. } => return Ok(None),
         Wanted::Value { value, .. } if Value::from(existing.value.clone()) != *value => return Ok(None),
-        Wanted::Object { .. } | Wanted::Value { .. } => page.cut_property(&chain, made),
+        Wanted::Object { .. } | Wanted::Value { .. } => config.cut_property(&chain, made),
         Wanted::Element { path, value } => {
-            let array = page.array(&existing.value, path)?;
-            page.check_keys(&existing.value)?;
+            let array = config.array(&existing.value, path)?;
+            config.check_keys(&existing.value)?;
             let Some((container, index)) = find_own(array, value) else { return Ok(None) };
             let is_last = array.elements.len() == 1 && container == Container::of_array(array);
             if is_last && is_made(&chain, made) {
-                page.cut_property(&chain, made)
+                config.cut_property(&chain, made)
             } else {
-                page.cut(&container, index)
+                config.cut(&container, index)
             }
         }
     };
-    Ok(Some(page.apply(splices)))
+    Ok(Some(config.apply(splices)))
 }
 
 /// Returns the container and index of the element that is the wanted one, or a hook of lockgate if that is wanted.

@@ -47,20 +47,17 @@ pub fn search_paths(
     let response = fixture.search(pattern, path, most);
     let shown = response.map(|matches| {
         let mut lines: Vec<String> = matches
-            .found
+            .matches
             .iter()
             .map(|found| {
-                let (before, after) = (found.before.len(), found.after.len());
+                let (before, after) = (found.context_before.len(), found.context_after.len());
                 format!(
                     "{}:{}:{}+{before}+{after} {}",
-                    found.path,
-                    found.line,
-                    found.text,
-                    found.version.hex()
+                    found.path, found.line_number, found.text, found.version
                 )
             })
             .collect();
-        lines.push(format!("{} {}", matches.total, matches.truncated));
+        lines.push(format!("{} {}", matches.total_matches, matches.truncated));
         lines
     });
     fixture.log.record("search", shown.as_ref().map(|lines| lines.join("; ")));
@@ -132,7 +129,7 @@ pub fn listing(fixture: &EntityFixture) {
             let mut paths: Vec<String> = entries
                 .entries
                 .iter()
-                .map(|entry| format!("{} {} {}", entry.path, entry.size, entry.version.unwrap().hex()))
+                .map(|entry| format!("{} {} {}", entry.path, entry.size, entry.version.as_ref().unwrap()))
                 .collect();
             paths.push(entries.truncated.to_string());
             paths

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::super::super::services::{Services, cancelled};
-use super::super::matches::skipped_notes;
+use super::super::results::skipped_notes;
 use super::{CodeIndex, MAX_FILE_BYTES};
 use lockgate_checks::Watch;
 use lockgate_context::{project, reads};

@@ -6,6 +6,7 @@ use rmcp::model::{CallToolResult, ContentBlock, NumberOrString, ServerJsonRpcMes
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::batch::batch;
 use super::*;
 use crate::tools::{EditCall, edit_code, edit_file, safe_edit_file};
 use lockgate_checks::{Finding, GateRun, Outcome, ProgressFn, RunReason, Severity, Watch};
@@ -680,4 +681,12 @@ fn whole(note: &str, given: &[String]) -> bool {
     ];
     let own = regex::Regex::new(&format!("^({})$", own.join("|"))).unwrap();
     own.is_match(note) || given.iter().any(|given| given == note)
+}
+
+/// Renders the result of one edit.
+fn render(result: &Result<Report, Error>, options: &ResponseOptions) -> Answer {
+    match result {
+        Ok(report) => render_report(report, options),
+        Err(error) => render_error(error, options),
+    }
 }

@@ -1,8 +1,9 @@
 //! Random content for answers.
 
 use super::*;
+use crate::answer::findings::OmittedLines;
 use crate::answer::message::Message;
-use crate::answer::response::{DiffSource, FullResponse, OmittedLines, reported_gate};
+use crate::answer::response::{DiffSource, FullResponse, reported_gate};
 use lockgate_error::Score;
 use lockgate_protocol::{
     ChangedRegion, EditResponse, EntityKey, FirstDifference, Headline, MatchDetails, MatchLocation,

@@ -1,0 +1,69 @@
+//! Executes a request that may write, for all frontends.
+
+use std::sync::Arc;
+
+use crate::answer::{self, CallKind, EditResult, ResponseOptions, RevertedEdit};
+use crate::tools::{BatchCall, ToolRequest};
+use lockgate_checks::Watch;
+use lockgate_edit::request::{Direction, UndoRequest};
+use lockgate_engine::{EditId, EntryKind, Workspace};
+use lockgate_error::{Code, Error};
+
+impl ToolRequest {
+    /// Adds the options of the answer that the tool sets to those of the call.
+    pub fn with_options(&self, options: ResponseOptions) -> ResponseOptions {
+        match self {
+            ToolRequest::Edit(call) => options.with_tool(call.options),
+            ToolRequest::Unwritten(unwritten_edit) => options.with_tool(unwritten_edit.options),
+            ToolRequest::Batch(all) => options.with_tool(all.options),
+            ToolRequest::Revert(_) | ToolRequest::Read(_) => options,
+        }
+    }
+
+    /// Executes a request that may write. One without its code is rejected.
+    pub async fn write(self, workspace: &Arc<Workspace>, watch: Watch) -> EditResult {
+        match self {
+            ToolRequest::Edit(call) => {
+                let reports = workspace.edit(call.request, watch).await.map(|report| vec![report]);
+                EditResult { reports, kind: CallKind::Single }
+            }
+            ToolRequest::Batch(all) => {
+                let BatchCall { requests, paths, .. } = *all;
+                let reports = workspace.edit_all(requests, watch).await;
+                EditResult { reports, kind: CallKind::Batch(paths) }
+            }
+            ToolRequest::Revert(request) => revert(workspace, request, watch).await,
+            ToolRequest::Unwritten(_) => {
+                EditResult::rejected(Error::new(Code::CodeBlockRequired, "there is no code_block"))
+            }
+            ToolRequest::Read(_) => {
+                EditResult::rejected(Error::new(Code::Internal, "the request is not an edit"))
+            }
+        }
+    }
+}
+
+/// Runs an undo or redo, and determines which edit it reverted.
+async fn revert(workspace: &Arc<Workspace>, request: UndoRequest, watch: Watch) -> EditResult {
+    let direction = request.direction;
+    let requested = request.edit_id.as_deref().and_then(|id| id.parse().ok());
+    let reports = workspace.undo_or_redo(request, watch).await;
+    let new_edit = reports.iter().flatten().find_map(|report| report.edit_id);
+    let edit = match new_edit {
+        Some(new_edit) => reverted_edit(workspace, new_edit).await,
+        None => None,
+    };
+    let reverted = edit.unwrap_or(RevertedEdit { direction, edit: requested, origin: None });
+    EditResult { reports, kind: CallKind::Revert(reverted) }
+}
+
+/// Returns the edit that a revert changed: the undo of an undo is a redo.
+async fn reverted_edit(workspace: &Arc<Workspace>, new_edit: EditId) -> Option<RevertedEdit> {
+    let (direction, id) = match workspace.entry(new_edit).await.ok()?.meta.kind {
+        EntryKind::Edit => return None,
+        EntryKind::Undo(of) => (Direction::Undo, of),
+        EntryKind::Redo(of) => (Direction::Redo, of),
+    };
+    let origin = workspace.entry(id).await.ok().map(|entry| answer::describe_origin(&entry));
+    Some(RevertedEdit { direction, edit: Some(id), origin })
+}
