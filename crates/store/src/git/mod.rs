@@ -104,7 +104,7 @@ impl Repository {
     pub fn around(root: &Path) -> Result<Option<Repository>, Error> {
         let Some(top) = root.ancestors().find(|folder| is_repository(folder)) else { return Ok(None) };
         let dot_git = top.join(".git");
-        let git = GitFolders::of(&dot_git);
+        let git = GitFolders::find(&dot_git);
         let objects = alternates::object_folders(top, &git.common.join("objects"))?;
         special_files::refuse(top, &git, objects)?;
         let options = gix::open::Options::isolated().bail_if_untrusted(false);

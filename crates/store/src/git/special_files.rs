@@ -33,7 +33,7 @@ pub(super) struct GitFolders {
 
 impl GitFolders {
     /// Returns the folders of this `.git`, as gix finds them.
-    pub(super) fn of(dot_git: &Path) -> GitFolders {
+    pub(super) fn find(dot_git: &Path) -> GitFolders {
         let is_regular = |path: &Path| open_regular(path).is_some();
         let named = Some(dot_git).filter(|path| is_regular(path));
         let named = named.and_then(|path| gix::discover::path::from_gitdir_file(path).ok());
@@ -223,7 +223,7 @@ mod tests {
         fs::create_dir(top.join("w")).unwrap();
         fs::write(top.join("w/.git"), "gitdir: ../main/.git/worktrees/w\n").unwrap();
         fs::write(top.join("main/.git/worktrees/w/commondir"), "../..\n").unwrap();
-        let git = GitFolders::of(&top.join("w/.git"));
+        let git = GitFolders::find(&top.join("w/.git"));
         assert_eq!(git.own.canonicalize().unwrap(), top.join("main/.git/worktrees/w"));
         assert_eq!(git.common.canonicalize().unwrap(), top.join("main/.git"));
         assert_eq!(refuse(&top, &git, []), Ok(()));
