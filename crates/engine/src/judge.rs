@@ -143,7 +143,7 @@ fn judge_input<'a>(
     let language = if draft.request.edit == Edit::Remove && !dead_links.is_empty() {
         markdown()
     } else {
-        draft_language(draft)
+        draft.target.language(draft.drafted.buffer.view())
     };
     let effective_rules = effective_rules(batch, draft, language, dead_links)?;
     Ok(match services.gate_cwd(draft)? {
@@ -162,14 +162,6 @@ fn judge_input<'a>(
             cache: None,
         },
     })
-}
-
-/// Returns the language of a draft. A script that loses its first line keeps the language that this line had.
-fn draft_language(draft: &FileDraft<'_>) -> Option<&'static Language> {
-    let view = draft.drafted.buffer.view();
-    let language = draft.target.language(view);
-    let had = || draft.target.language(draft.current.text()?.view());
-    if view.starts_with("#!") { language } else { language.or_else(had) }
 }
 
 /// Returns the rules for a draft.

@@ -19,7 +19,7 @@ use super::node::{MapFields, MapKey, PolicyError, YamlNode, YamlValue};
 use super::origin::PolicyOrigin;
 use super::paths::{self, PathRule, Protection};
 use super::publishing::{Publishing, Unjournalled, publishing};
-use super::rule::{Baseline, EffectiveRules, Profile, Rule, StepMode, SyntaxFallback};
+use super::rule::{Baseline, EffectiveRules, Level, Profile, Rule, StepMode, SyntaxFallback};
 use super::tools::defined;
 use super::validators::{Validator, validator};
 use super::{keys, server_toolsets, yaml};
@@ -101,16 +101,13 @@ impl Policy {
         let in_lists =
             |plain: &'_ Rule| listed.iter().find(|rule| rule.gate.name == plain.gate.name).copied();
         let of_path = paths::gates(&self.files.paths, path);
-        let rules: Vec<&Rule> = match of_path {
+        let programs = self.lists.own_rules(language).iter();
+        let programs = programs.filter(|rule| rule.runs_program_for(path, language, profile)).collect();
+        let fallback = if of_path.is_some() { None } else { syntax_fallback(programs, &listed) };
+        let rules = match of_path {
             Some(rules) => rules.iter().map(|plain| in_lists(plain).unwrap_or(plain)).collect(),
-            None => listed.clone(),
+            None => listed,
         };
-        let own = match of_path {
-            Some(_) => rules.clone(),
-            None => self.lists.own_rules(language).iter().collect(),
-        };
-        let programs = own.into_iter().filter(|rule| rule.runs_program_for(path, language, profile));
-        let fallback = syntax_fallback(programs.collect(), &rules, &listed);
         EffectiveRules {
             rules,
             fallback,
@@ -242,31 +239,28 @@ impl Policy {
     }
 }
 
-/// Returns the syntax check that stands in for the `programs` of a list, with the options that `syntax` has in the lists of
-/// the language and of `*`. `None` if there are no programs, if `syntax` is one of the `rules` of the file, or if the policy
-/// disables it.
-fn syntax_fallback<'a>(
-    programs: Vec<&'a Rule>,
-    rules: &[&Rule],
-    listed: &[&'a Rule],
-) -> Option<SyntaxFallback<'a>> {
+/// Returns the syntax check that stands in for the `programs` of a list. It blocks if one of them does. `None` if there are
+/// no programs, or if `syntax` is one of the `rules` of the file.
+fn syntax_fallback<'a>(programs: Vec<&'a Rule>, rules: &[&Rule]) -> Option<SyntaxFallback<'a>> {
     let is_syntax = |rule: &&Rule| matches!(rule.gate.kind, GateKind::Syntax);
     if programs.is_empty() || rules.iter().any(is_syntax) {
         return None;
     }
-    let rule = match listed.iter().copied().find(is_syntax) {
-        Some(rule) => Some(rule).filter(|rule| rule.enabled),
-        None => plain_syntax(),
-    };
+    let is_warning = programs.iter().all(|rule| rule.level == Level::Warn);
+    let rule = plain_syntax(if is_warning { Level::Warn } else { Level::Block })?;
     let programs = programs.into_iter().map(|rule| rule.gate.name.as_str()).collect();
-    rule.map(|rule| SyntaxFallback { rule, programs })
+    Some(SyntaxFallback { rule, programs })
 }
 
-/// Returns the rule of an entry that only names `syntax`.
-fn plain_syntax() -> Option<&'static Rule> {
-    static SYNTAX: OnceLock<Option<Rule>> = OnceLock::new();
-    let read = || Catalogue::embedded().find("syntax").map(|gate| Rule::plain(Arc::clone(gate)));
-    SYNTAX.get_or_init(read).as_ref()
+/// Returns the rule of an entry that names `syntax` and this level.
+fn plain_syntax(level: Level) -> Option<&'static Rule> {
+    static RULES: OnceLock<Vec<Rule>> = OnceLock::new();
+    let rule = |gate, level| Rule { level, ..Rule::plain(Arc::clone(gate)) };
+    let read = || {
+        let gate = Catalogue::embedded().find("syntax");
+        gate.into_iter().flat_map(|gate| [Level::Block, Level::Warn].map(|level| rule(gate, level))).collect()
+    };
+    RULES.get_or_init(read).iter().find(|rule| rule.level == level)
 }
 
 /// Raises a policy; what it does not say is as in `base`, and without one as in no policy at all, but for the gates of

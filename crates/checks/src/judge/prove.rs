@@ -81,7 +81,7 @@ pub(super) fn prove(
             (Proof::Blind, None, Some(why)) if works() => {
                 Err(GateError::Unready(format!("does not look at this file: {why}")))
             }
-            (Proof::Off, None, _) if adds_switch(program, canary, found, at) => Err(GateError::SwitchedOff),
+            (Proof::Off, None, _) if adds_switch(program, canary, at) => Err(GateError::SwitchedOff),
             (proof, elsewhere, _) => into_result(proof, elsewhere),
         };
         set(at, result);
@@ -90,19 +90,10 @@ pub(super) fn prove(
     proven
 }
 
-/// True if the edit adds the comment that switches the program off for the draft at this index: the program finds the mistake
-/// of its canary after the comments of the text before. If it does not, its configuration or an old comment is the reason.
-fn adds_switch(program: &GateProgram<'_>, canary: &Canary, found: &[Vec<ToolFinding>], at: usize) -> bool {
-    let attempt = program
-        .drafts
-        .get(at)
-        .and_then(|draft| canary.attempt_before(draft.before.map_or("", Buffer::view), draft.after.view()));
-    let Some(attempt) = attempt else { return false };
-    let texts: Vec<Option<&CanaryText>> =
-        (0..program.drafts.len()).map(|place| (place == at).then_some(&attempt)).collect();
-    run_canaries(program, &texts, &BTreeSet::from([at])).is_ok_and(|in_canary| {
-        is_shown(canary, attempt.kind, &own_findings(&in_canary, at), &own_findings(found, at))
-    })
+/// True if the edit changes the comments at the beginning of the draft at this index, which may switch the program off.
+fn adds_switch(program: &GateProgram<'_>, canary: &Canary, at: usize) -> bool {
+    let draft = program.drafts.get(at);
+    draft.is_some_and(|draft| canary.keeps_other(draft.before.map(Buffer::view), draft.after.view()))
 }
 
 /// Returns the traits of the drafts and the files around them that may make the program skip one of them.

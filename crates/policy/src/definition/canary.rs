@@ -16,8 +16,6 @@ pub struct Canary {
     pub insert: String,
     /// Matches the beginning of the draft that precedes a standalone text, such as the package clause.
     pub keep: Option<Regex>,
-    /// Matches the comment with which a draft switches the program off although it finds `append` after it.
-    pub switch: Option<Regex>,
     /// A text that no configuration lets pass.
     pub text: String,
     /// The reason that a program which works may find nothing in its canary: the project does not include the file.
@@ -45,8 +43,7 @@ pub enum CanaryKind {
 impl Canary {
     /// Returns the texts to try in place of a draft, until one is found. First the draft with the mistake
     /// appended, so that files that need the draft's declarations still have them. Then the mistake alone, as
-    /// the draft may end where nothing is analysed. Then the text that only shows that the file is read, and last
-    /// without the part that `keep` matches, which may be what switches the program off.
+    /// the draft may end where nothing is analysed. Last the text that only shows that the file is read.
     pub fn attempts(&self, draft: &str) -> Vec<CanaryText> {
         let prefix = self.kept_prefix(draft);
         let own = match prefix {
@@ -58,26 +55,16 @@ impl Canary {
         let insert = if prefix.is_empty() { "" } else { &self.insert };
         let rest = draft.get(prefix.len()..).unwrap_or_default();
         let newline = if rest.is_empty() || rest.ends_with('\n') { "" } else { "\n" };
-        let reading = |text: String| CanaryText { text, kind: CanaryKind::Reading };
-        let mut attempts = Vec::new();
-        if !self.is_switched_off(draft) {
-            attempts.push(analysis(format!("{prefix}{insert}{rest}{newline}{append}")));
-            attempts.extend(self.alone(draft));
-        }
-        attempts.push(reading(own));
-        // A file that the project does not include is no file that is switched off.
-        if !prefix.is_empty() && self.unreached.is_none() {
-            attempts.push(reading(self.text.clone()));
-        }
-        attempts
+        vec![
+            analysis(format!("{prefix}{insert}{rest}{newline}{append}")),
+            analysis(format!("{prefix}{insert}\n{append}")),
+            CanaryText { text: own, kind: CanaryKind::Reading },
+        ]
     }
 
-    /// Returns the text that tells if an edit adds the comment that switches the program off in the text after it: a program
-    /// that finds the mistake in this text was not switched off before. `None` if the edit adds no such comment. `before` is
-    /// empty for a new file.
-    pub fn attempt_before(&self, before: &str, after: &str) -> Option<CanaryText> {
-        let is_same = self.kept_prefix(before) == self.kept_prefix(after);
-        if is_same || self.is_switched_off(before) { None } else { self.alone(before) }
+    /// True if an edit changes the beginning that precedes a standalone text: the comments that may switch a program off.
+    pub fn keeps_other(&self, before: Option<&str>, after: &str) -> bool {
+        self.kept_prefix(after) != before.map_or("", |before| self.kept_prefix(before))
     }
 
     /// True if a finding with this code and message is the expected one.
@@ -88,18 +75,6 @@ impl Canary {
             }
             (CanaryKind::Analysis, None) | (CanaryKind::Reading, _) => true,
         }
-    }
-
-    /// Returns `append` after nothing but the part of a text that `keep` matches; `None` if nothing can be appended.
-    fn alone(&self, text: &str) -> Option<CanaryText> {
-        let (prefix, append) = (self.kept_prefix(text), self.append.as_ref()?);
-        let insert = if prefix.is_empty() { "" } else { &self.insert };
-        Some(CanaryText { text: format!("{prefix}{insert}\n{append}"), kind: CanaryKind::Analysis })
-    }
-
-    /// True if a text has the comment that `switch` matches.
-    fn is_switched_off(&self, text: &str) -> bool {
-        self.switch.as_ref().is_some_and(|switch| switch.is_match(text))
     }
 
     fn kept_prefix<'d>(&self, draft: &'d str) -> &'d str {
@@ -118,7 +93,6 @@ pub(super) fn canary(node: &YamlNode, what: &str) -> Result<Canary, PolicyError>
         finds: fields.read_optional("finds")?,
         insert: fields.read("insert", String::new())?,
         keep: fields.read_optional("keep")?,
-        switch: fields.read_optional("switch")?,
         text: fields.read_required("text")?,
         unreached: fields.read_optional("unreached")?,
     };
@@ -134,7 +108,6 @@ tables! {
         "finds": Regex, Described("any") => "a pattern on `code message` of the finding there";
         "insert": Text, Described("none") => "what `append` needs, inserted after the match of `keep`";
         "keep": Regex, Described("nothing") => "the beginning of the draft to keep before `text`";
-        "switch": Regex, Described("nothing") => "a comment in the draft that switches the tool off although it finds `append` there";
         "unreached": Text, Described("none") => "why the project may not include a file: the gate is `unavailable` with this reason, if it finds the canary in a project of its own";
         "text": Text, Required => "a text that fails under every configuration";
     }
@@ -157,7 +130,6 @@ mod tests {
             insert: String::new(),
             keep,
             text: "func f( {\n".to_owned(),
-            switch: None,
             unreached: None,
         };
         assert_eq!(
@@ -176,7 +148,6 @@ mod tests {
             insert: "; import x".to_owned(),
             keep: regex::Regex::new(r"\Apackage\s+\w+").ok(),
             text: "(\n".to_owned(),
-            switch: None,
             unreached: None,
         };
         assert_eq!(
@@ -184,35 +155,14 @@ mod tests {
             [
                 "package a; import x // why\nvar b = 1\nbad()\n",
                 "package a; import x\nbad()\n",
-                "package a\n(\n",
-                "(\n"
+                "package a\n(\n"
             ]
         );
         assert_eq!(texts(&canary, "b\n"), ["b\nbad()\n", "\nbad()\n", "(\n"]);
-        let switched = Canary { switch: regex::Regex::new("^package a # off$").ok(), ..canary };
-        assert_eq!(texts(&switched, "package a # off"), ["package a\n(\n", "(\n"]);
-        let canary = Canary { unreached: Some("why".to_owned()), switch: None, ..switched };
-        assert_eq!(texts(&canary, "package a").last().unwrap(), "package a\n(\n");
         let shows: Vec<CanaryKind> = canary.attempts("").iter().map(|attempt| attempt.kind).collect();
         assert_eq!(shows, [CanaryKind::Analysis, CanaryKind::Analysis, CanaryKind::Reading]);
         assert!(canary.is_found_by(CanaryKind::Analysis, Some("E1"), "m"));
         assert!(!canary.is_found_by(CanaryKind::Analysis, None, "E1 m"));
         assert!(canary.is_found_by(CanaryKind::Reading, None, "m"));
-    }
-
-    #[test]
-    fn a_text_before_that_was_switched_off_is_not_tried() {
-        let canary = Canary {
-            append: Some("bad\n".to_owned()),
-            keep: regex::Regex::new(r"\A(?s:.*\n)?# off\n").ok(),
-            switch: regex::Regex::new(r"(?m)^# no errors$").ok(),
-            ..Canary::default()
-        };
-        let text = |before, after| canary.attempt_before(before, after).map(|attempt| attempt.text);
-        assert_eq!(text("", "a\n# off\n"), Some("\nbad\n".to_owned()));
-        assert_eq!(text("a\n# off\n", "b\n# off\n"), Some("a\n# off\n\nbad\n".to_owned()));
-        assert_eq!(text("# off\na\n", "# off\nb\n"), None);
-        assert_eq!(text("# no errors\n", "# no errors\n# off\n"), None);
-        assert_eq!(Canary { append: None, ..canary }.attempt_before("", "# off\n"), None);
     }
 }

@@ -225,12 +225,11 @@ fn a_list_of_programs_without_syntax_has_it_as_a_fallback() {
         ("python: [{ tool: lint, on: [check] }]", "a.py", None),
         ("python: [{ tool: gofmt }]", "a.py", None),
         ("python: [{ tool: lint, enabled: false }, { tool: form }]", "a.py", of("form", Level::Block)),
-        ("python: [{ tool: form, on: [check] }]", "b/a.py", None),
+        ("python: [{ tool: lint, level: warn }]", "a.py", of("lint", Level::Warn)),
+        ("python: [{ tool: lint, level: warn }, { tool: form }]", "a.py", of("lint form", Level::Block)),
         ("'*': [{ tool: lint }]", "a.py", None),
         ("go: [{ tool: gofmt }]", "a.py", None),
-        ("go: [{ tool: gofmt }]", "b/a.py", of("form", Level::Block)),
-        ("'*': [{ tool: syntax, level: warn }]", "b/a.py", of("form", Level::Warn)),
-        ("'*': [{ tool: syntax, enabled: false }]", "b/a.py", None),
+        ("python: [{ tool: lint }]", "b/a.py", None),
         ("python: [{ tool: lint }]", "c/a.py", None),
     ] {
         let paths = "[{ match: 'b/*', gates: [form] }, { match: 'c/*', gates: [] }]";

@@ -138,34 +138,3 @@ fn what_was_found_before_is_no_proof_either() {
     assert_eq!(old("cat > /dev/null; echo 1:bad:seen bad", "bad"), Outcome::Broken);
     assert_eq!(old(FINDER, r#""x\nbad""#), Outcome::Found);
 }
-
-/// A program that reports `worse` in every text, and `bad` where neither a comment nor a file in the project switches it off.
-const SWITCHED: &str = "text=$(cat); printf '%s\\n' \"$text\" | grep -n worse | sed 's/^\\([0-9]*\\):.*/\\1:worse:seen worse/'; \
-                        case $text in *'# off'*) exit 0;; esac; test ! -e '{project}/off' || exit 0; \
-                        printf '%s\\n' \"$text\" | grep -n bad | sed 's/^\\([0-9]*\\):.*/\\1:bad:seen bad/'";
-
-#[test]
-fn only_a_comment_that_the_edit_adds_is_blamed() {
-    let canary = r#"{ append: "bad\n", finds: seen bad, keep: '\A(?s:.*\n)?#[^\n]*\n', text: "worse\n" }"#;
-    let (added, other) = (
-        "a comment that the edit adds switches it off for this file",
-        "reads the file, but what it checks for is disabled there, by its configuration or a comment",
-    );
-    for (before, after, is_configured, why) in [
-        (None, "x\n# off\n", false, added),
-        (Some("x\n"), "x\n# off\n", false, added),
-        (Some("# why\nx\n"), "# why\nx\n# off\n", false, added),
-        (Some("x\n# off\n"), "y\n# off\n", false, other),
-        (Some("x\n# off\n"), "x\n# off\n# why\n", false, other),
-        (None, "# why\nx\n", true, other),
-        (Some("x\n"), "# why\nx\n", true, other),
-        (None, "# why\nx\n# off\n", true, other),
-    ] {
-        let trial = with_canary(SWITCHED, canary);
-        if is_configured {
-            trial.write("off", "");
-        }
-        let verdict = trial.judge("a.txt", before, after);
-        assert_eq!(outcomes(&verdict), [("finder", Outcome::Skipped, why)], "{before:?} {after:?}");
-    }
-}
