@@ -310,6 +310,7 @@ fn a_signal_ends_a_server_whose_client_reads_nothing() {
     while Instant::now() < deadline && rustix::io::ioctl_fionread(&unread).unwrap() < 50_000 {
         std::thread::sleep(Duration::from_millis(5));
     }
+    assert!(rustix::io::ioctl_fionread(&unread).unwrap() >= 50_000, "the pipe is not full");
     signal(&child, "TERM");
     assert_ends(&mut child);
     drop((input, unread));

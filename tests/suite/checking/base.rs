@@ -334,3 +334,14 @@ fn what_a_sparse_checkout_leaves_out_is_not_deleted() {
         }
     }
 }
+
+#[test]
+fn a_root_in_a_folder_that_a_sparse_checkout_leaves_out_has_no_deleted_files() {
+    let fixture = project();
+    commit(&fixture, &[("a/b/x.py", GOOD), ("c/y.py", GOOD)]);
+    git(&fixture, "root", &["sparse-checkout", "set", "--sparse-index", "c"]);
+    write(&fixture, &[("a/b/new.py", GOOD)]);
+    let root = fixture.root().join("a/b").display().to_string();
+    let answer = json(&fixture, &["--root", &root], 0);
+    assert_eq!(answer["counts"]["deleted"], 0, "{answer}");
+}

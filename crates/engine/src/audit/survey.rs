@@ -24,12 +24,13 @@ fn tracked_inside<'f>(
     head: Option<&'f Revision>,
     index: &'f IndexFiles,
     path: &'f str,
-) -> impl Iterator<Item = String> + 'f {
-    let is_inside = move |file: &&String| {
+) -> impl Iterator<Item = &'f str> {
+    let head = head.into_iter().flat_map(move |head| head.names().inside(path).collect::<Vec<_>>());
+    let is_inside = move |file: &&str| {
         path.is_empty()
             || file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    was_inside(head, path).into_iter().chain(index.staged.iter().filter(is_inside).cloned())
+    head.chain(index.staged.iter().map(String::as_str).filter(is_inside))
 }
 
 /// The result of comparing a file with the revision.
@@ -178,7 +179,8 @@ impl Services {
                     let existing = was.iter().filter(|path| self.store.files.has_file(root, path));
                     files.extend(existing.cloned());
                     let ignored = tracked_inside(head.as_ref(), &survey.index, &scope.path)
-                        .filter(|path| !files.contains(path) && self.is_own_file(root, path))
+                        .filter(|path| !files.contains(*path) && self.is_own_file(root, path))
+                        .map(str::to_owned)
                         .collect::<Vec<_>>();
                     files.extend(ignored);
                     removed.extend(was.into_iter().filter(is_deleted));

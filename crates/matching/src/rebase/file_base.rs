@@ -62,7 +62,7 @@ pub(super) fn search_of_file(block: &Block<'_>, site: &MatchSite, text: Lines<'_
 /// the quoted ones has the depth of the search: `if a {` puts them one level deeper.
 ///
 /// `first` has the first lines of search and replacement, whatever became of the quoted one. The block may begin with its
-/// shallowest line, or with a deeper one; then a line that stays must have the file's indentation.
+/// shallowest line, or with a deeper one; then a line that stays must have the file's indentation, and none that of the quote.
 fn has_indent_of_file(
     block: &Block<'_>,
     actual: &[&str],
@@ -78,7 +78,7 @@ fn has_indent_of_file(
         common_indent(&block.replace.lines) == own && common_indent(&block.search.lines) != own;
     let any_of_file = versions.iter().any(|line| line.is_of_file(indent_of));
     let none_as_quoted = !versions.iter().any(|line| line.is_as_quoted(indent_of));
-    begins_as_file && any_of_file || has_own_depth && (any_of_file || none_as_quoted)
+    begins_as_file && any_of_file && none_as_quoted || has_own_depth && (any_of_file || none_as_quoted)
 }
 
 /// Returns the longest indentation with which all lines begin.
@@ -141,6 +141,8 @@ mod tests {
             assert_eq!(based(file, search, replace), text, "{search:?}");
         }
         assert_eq!(based(file, "if x:\n    y(1)\n    z(2)\n", "y(1)\nz(2)\n"), None);
+        // The first line alone is indented, and by chance as in the file.
+        assert_eq!(based("    a\n    b\n", "a\nb\n", "    a\nb\n"), None);
     }
 
     #[test]

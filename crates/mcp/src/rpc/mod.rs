@@ -52,8 +52,8 @@ pub fn listed(selection: &Selection, access: WriteAccess, storage: EntityStorage
 }
 
 /// Serves a client over standard input and output until it disconnects or `stop` is cancelled, and every edit has
-/// ended. Edits that still run two seconds later are cancelled. A client that does not read its answers is waited for
-/// another five seconds.
+/// ended. Edits that still run two seconds after `stop` are cancelled. Five seconds later the server ends in any case: a
+/// client may not read its answers.
 ///
 /// Errors: `IO_FAILED` when standard input or output fails.
 pub async fn serve(

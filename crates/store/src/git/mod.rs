@@ -19,6 +19,7 @@ use gix::ObjectId;
 use gix::index::entry::{Flags, Mode};
 use gix::objs::Kind;
 
+use crate::disk::folder::Identity;
 use lockgate_error::{Code, Error};
 use special_files::GitFolders;
 use tree::{Trees, describe};
@@ -113,6 +114,12 @@ impl Repository {
             let refused = Error::new(Code::InvalidInput, message).field("--root");
             if error.is_unsupported() { refused.hint(UNSUPPORTED_HINT) } else { refused }
         })?;
+        let is_checked = |used: &Path, checked: &Path| Identity::at(used).ok() == Identity::at(checked).ok();
+        if !is_checked(repo.git_dir(), &git.own) || !is_checked(repo.common_dir(), &git.common) {
+            let message =
+                format!("the repository in {} cannot be read: its git folder is ambiguous", top.display());
+            return Err(Error::new(Code::InvalidInput, message).field("--root"));
+        }
         let prefix = root.strip_prefix(top).unwrap_or(Path::new(""));
         let prefix = prefix.to_str().ok_or_else(|| {
             Error::new(Code::InvalidInput, format!("the path of {} is not UTF-8", root.display()))
@@ -150,9 +157,14 @@ impl Repository {
         };
         let mut files = IndexFiles::default();
         for entry in index.entries() {
-            let Some(path) = std::str::from_utf8(entry.path(&index)).ok().and_then(below) else { continue };
-            if entry.flags.contains(Flags::SKIP_WORKTREE) {
-                // A folder that is left out as a whole can be one entry.
+            let Ok(path) = std::str::from_utf8(entry.path(&index)) else { continue };
+            let is_left_out = entry.flags.contains(Flags::SKIP_WORKTREE);
+            // A folder that is left out as a whole can be one entry, which ends with `/`.
+            if is_left_out && format!("{}/", self.prefix).starts_with(path) {
+                files.left_out.insert(String::new());
+            }
+            let Some(path) = below(path) else { continue };
+            if is_left_out {
                 files.left_out.insert(path.trim_end_matches('/').to_owned());
             }
             if entry.mode == Mode::FILE || entry.mode == Mode::FILE_EXECUTABLE {

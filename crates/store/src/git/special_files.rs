@@ -4,7 +4,8 @@
 //! end.
 //!
 //! Invariant: every entry that gix may open is visited, through links as well. It opens files at the top of the git
-//! folder, references and objects, but no hook, no log and no file that another tool keeps there.
+//! folder, references with their logs, those of other worktrees, and objects, but no hook and no file that another tool
+//! keeps there.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -55,7 +56,8 @@ pub(super) fn refuse(
     objects: impl IntoIterator<Item = PathBuf>,
 ) -> Result<(), Error> {
     let folders = [&git.own, &git.common];
-    let whole = folders.map(|folder| folder.join("refs")).into_iter().chain(objects);
+    let named = |name: &'static str| folders.map(|folder| folder.join(name));
+    let whole = ["refs", "logs", "worktrees"].into_iter().flat_map(named).chain(objects);
     let mut todo: Vec<(PathBuf, FolderScan)> = whole.map(|folder| (folder, FolderScan::All)).collect();
     todo.extend(folders.map(|folder| (folder.clone(), FolderScan::Files)));
     let (mut visited, mut count) = (HashSet::new(), 0);
@@ -154,9 +156,11 @@ mod tests {
     fn opened(file: &str, replace: fn(&Path)) -> Result<(), String> {
         let dir = tempfile::tempdir().unwrap();
         let top = dir.path().canonicalize().unwrap();
-        for folder in ["objects/info", "objects/ab", "objects/pack", "refs/heads", "info", "logs", "hooks"] {
+        for folder in ["objects/info", "objects/ab", "objects/pack", "refs/heads", "logs/refs/heads", "hooks"]
+        {
             fs::create_dir_all(top.join(".git").join(folder)).unwrap();
         }
+        fs::create_dir_all(top.join(".git/worktrees/w")).unwrap();
         fs::write(top.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
         let file = top.join(".git").join(file);
         drop(fs::remove_file(&file));
@@ -186,6 +190,9 @@ mod tests {
             "objects/info/alternates",
             "objects/ab/0123456789012345678901234567890123456789",
             "objects/pack/multi-pack-index",
+            "logs/HEAD",
+            "logs/refs/heads/main",
+            "worktrees/w/HEAD",
             "refs/heads/index",
         ] {
             let message = opened(file, pipe).unwrap_err();
@@ -193,7 +200,7 @@ mod tests {
         }
         // The controls: no pipe, and those that are not opened, or not without a check.
         assert_eq!(opened("packed-refs", |_| {}), Ok(()));
-        for file in ["sharedindex.0123", "logs/HEAD", "hooks/pre-commit"] {
+        for file in ["sharedindex.0123", "hooks/pre-commit"] {
             assert_eq!(opened(file, pipe), Ok(()), "{file}");
         }
     }
@@ -229,5 +236,28 @@ mod tests {
         assert_eq!(refuse(&top, &git, []), Ok(()));
         pipe(&top.join("main/.git/packed-refs"));
         assert!(refuse(&top, &git, []).is_err());
+    }
+
+    /// gix removes `..` before it follows links, so that the folder is another one than the path leads to.
+    #[test]
+    fn a_git_folder_that_is_read_in_two_ways_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        for folder in ["z/q", "z/y/m", "y/m"] {
+            fs::create_dir_all(top.join(folder)).unwrap();
+        }
+        for folder in ["z/y/m", "y/m"] {
+            for part in ["objects", "refs"] {
+                fs::create_dir_all(top.join(folder).join(part)).unwrap();
+            }
+            fs::write(top.join(folder).join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        }
+        symlink("z/q", top.join("link")).unwrap();
+        let opened = |path: &str| {
+            fs::write(top.join(".git"), format!("gitdir: {path}\n")).unwrap();
+            Repository::around(&top).map(drop).map_err(|error| error.message)
+        };
+        assert_eq!(opened("y/m"), Ok(()));
+        assert!(opened("link/../y/m").is_err_and(|message| message.contains("ambiguous")));
     }
 }
