@@ -8,6 +8,7 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use clap::builder::styling::{AnsiColor, Style, Styles};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use lockgate_error::{Code, Error};
 use lockgate_text::is_control_or_bidi;
@@ -108,6 +109,14 @@ pub(super) fn print_json_line(value: &serde_json::Value) -> Result<(), Error> {
 pub(super) fn print_bytes(text: &[u8]) -> Result<(), Error> {
     let mut out = io::stdout();
     ignore_broken_pipe(out.write_all(text).and_then(|()| out.flush()))
+}
+
+/// True unless standard output is a pipe whose other end is closed, or a terminal that is gone.
+pub(super) fn has_reader() -> bool {
+    let out = io::stdout();
+    // Errors and hang-ups are reported without being asked for.
+    let mut polled = [PollFd::new(&out, PollFlags::empty())];
+    !matches!(poll(&mut polled, Some(&Timespec::default())), Ok(1..))
 }
 
 /// Prints to standard error; errors there cannot be reported.

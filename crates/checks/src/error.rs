@@ -96,12 +96,12 @@ impl GateError {
             GateError::WeakIsolation(_) => RunReason::WeakIsolation,
             GateError::Unready(_) | GateError::SwitchedOff => RunReason::Project,
             GateError::LeftOut(_) => RunReason::LeftOut,
+            GateError::Unread(_) => RunReason::Unread,
             GateError::TimedOut(_) | GateError::Halted(Halt::TimedOut) => RunReason::TimeLimit,
             GateError::Skipped(_)
             | GateError::Partial(_)
             | GateError::Withheld(_)
             | GateError::Unavailable(_)
-            | GateError::Unread(_)
             | GateError::Unreachable(_)
             | GateError::Broken(_)
             | GateError::TimedOutOn(_)
@@ -167,6 +167,7 @@ mod tests {
             (GateError::NoProgram(why()), RunReason::NoProgram),
             (GateError::Template, RunReason::Template),
             (GateError::WeakIsolation(why()), RunReason::WeakIsolation),
+            (GateError::Unread(why()), RunReason::Unread),
             (GateError::TimedOut(why()), RunReason::TimeLimit),
             (GateError::Halted(Halt::TimedOut), RunReason::TimeLimit),
         ] {

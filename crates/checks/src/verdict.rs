@@ -60,6 +60,8 @@ pub enum RunReason {
     LeftOut,
     /// The time limit ended the run on the draft; `why` begins with that.
     TimeLimit,
+    /// The fixer could not read the draft; `why` has its message about the text.
+    Unread,
 }
 
 /// The run of one gate.
@@ -85,6 +87,14 @@ pub struct GateRun {
     pub softened: bool,
     /// Set when it would change the draft, but only together with lines outside of the edit; `why` says so.
     pub partial: bool,
+}
+
+impl GateRun {
+    /// True if the gate read the draft and judged it.
+    pub fn has_judged(&self) -> bool {
+        let has_result = matches!(self.outcome, Outcome::Passed | Outcome::Found | Outcome::Fixed);
+        has_result || self.partial
+    }
 }
 
 /// The verdict of all gates: their runs in the order of the policy, and their findings, most severe first.

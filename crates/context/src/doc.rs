@@ -17,6 +17,7 @@ pub(super) fn signature(view: &str, head: &Range<usize>, kind: SymbolKind) -> St
     let start = line_start(view, head.start);
     let end = head.end.min(start.saturating_add(LOOKED_AT));
     let whole = view.get(start..view.floor_char_boundary(end)).unwrap_or_default();
+    let whole = without_annotations(whole);
     let whole = match kind {
         SymbolKind::Key | SymbolKind::Heading | SymbolKind::Element => {
             whole.lines().next().unwrap_or_default()
@@ -27,13 +28,29 @@ pub(super) fn signature(view: &str, head: &Range<usize>, kind: SymbolKind) -> St
         | SymbolKind::Macro
         | SymbolKind::Function
         | SymbolKind::Method => whole,
-        _ => whole.split('{').next().unwrap_or_default(),
+        // The head ends where the body begins.
+        _ if view.get(head.end..).is_some_and(|body| body.starts_with('{')) => whole,
+        _ => before_body(whole),
     };
-    let folded = folded(without_annotations(whole));
+    let folded = folded(whole);
     let bare = folded.trim_end_matches(['{', ':', '=', ' ', '(', ',', ';']);
     let bare = bare.strip_suffix("=>").unwrap_or(bare).trim_end_matches([' ', '=']);
     // The parameters of a prototype end in a character that would otherwise open a body.
     clipped(if bare.is_empty() { &folded } else { bare })
+}
+
+/// Returns a declaration up to the first brace that is in no parentheses or brackets.
+fn before_body(declaration: &str) -> &str {
+    let mut depth = 0_usize;
+    let body = declaration.char_indices().find(|(_, c)| {
+        depth = match c {
+            '(' | '[' => depth + 1,
+            ')' | ']' => depth.saturating_sub(1),
+            _ => depth,
+        };
+        *c == '{' && depth == 0
+    });
+    body.and_then(|(at, _)| declaration.get(..at)).unwrap_or(declaration)
 }
 
 /// Removes the annotations before a declaration.

@@ -13,6 +13,8 @@ pub(super) struct Batch {
     pub(super) kind: EntryKind,
     /// The metadata that each request restores with its text; one per request, or empty.
     pub(super) restores: Vec<RestoredMetadata>,
+    /// The number of the root that has all files, for an undo or redo; `None` if their paths tell.
+    pub(super) root: Option<usize>,
     /// The hash of all requests, by which a repeated call is recognised.
     pub(super) digest: Version,
     /// Set when errors name the fields of each request with its index, as in `edits[2].search`.
@@ -44,7 +46,7 @@ impl Batch {
             })
             .collect();
         let digest = Version::of_value(&parts);
-        Batch { requests, kind, restores: Vec::new(), digest, is_batch: true }
+        Batch { requests, kind, restores: Vec::new(), root: None, digest, is_batch: true }
     }
 
     /// Adds the index of the request to an error that does not have one.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::batch::{Batch, RestoredMetadata};
 use super::decide::Decision;
+use super::difference::line_counts;
 use super::journal_limits::journal_limits;
 use super::plan::FileDraft;
 use super::report::Report;
@@ -123,7 +124,7 @@ fn warn_untidy(result: Result<(), Error>) {
 fn write<'a>(draft: &'a FileDraft<'_>) -> Write<'a> {
     let FileDraft { target, current, drafted, request, .. } = draft;
     let RestoredMetadata { mode, folders } = target.restored;
-    let (added, removed) = drafted.map.counts();
+    let (added, removed) = line_counts(current.text(), &drafted.buffer, &drafted.map);
     Write {
         place: &target.place,
         before: current.snapshot.as_ref().map(|snapshot| (snapshot, content(&current.buffer))),

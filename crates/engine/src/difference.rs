@@ -11,6 +11,13 @@ pub(super) fn line_map(from: &Buffer, to: &Buffer) -> Result<LineMap, Error> {
     Ok(plan.line_map(from, to))
 }
 
+/// Returns the number of added lines and the number of removed lines, as their diff has them: a line with another line end
+/// is one of each.
+pub(super) fn line_counts(from: Option<&Buffer>, to: &Buffer, map: &LineMap) -> (usize, usize) {
+    let diff = diff::unified_with_map("", from, to, map);
+    (diff.added(), diff.removed())
+}
+
 /// Returns the whole diff that removes the file at this path.
 pub(super) fn removal(path: &str, before: &Buffer) -> String {
     let after = Buffer::default();

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::difference::{difference, removal};
 use super::read::ReadRequest;
-use super::resolve::resolve_for_read;
+use super::resolve::{resolve_changed, resolve_for_read};
 use super::services::Services;
 use super::workspace::Workspace;
 use lockgate_checks::Watch;
 use lockgate_edit::request::{HistoryRequest, Target};
 use lockgate_error::{Code, Error};
-use lockgate_store::{DefaultOwner, Entry, FileChange};
+use lockgate_store::{DefaultOwner, EditId, Entry, FileChange};
 use lockgate_text::{Buffer, Hints, Version};
 
 /// A journal entry with the diffs of its changes.
@@ -36,7 +36,8 @@ impl ReadRequest for HistoryRequest {
         };
         let place = self.target.as_ref().map(resolve).transpose()?;
         let most = self.max_entries.min(HistoryRequest::MAX_ENTRIES);
-        services.recover_for_history();
+        // Without an edit that cannot be recorded, the list still has the others; the note of the recovery is kept.
+        drop(services.recover_for_history());
         let entries = match place {
             Some(place) => place.entries(&services.store, most)?,
             None => services.store.entries(most)?,
@@ -55,7 +56,7 @@ impl Workspace {
             let found = services.entry(edit_id.parse()?);
             services.check_history()?;
             let entry = found?;
-            let diffs = entry.changes.iter().map(|changed| services.change(changed)).collect();
+            let diffs = entry.changes.iter().map(|changed| services.change(entry.id, changed)).collect();
             Ok(EntryDiffs { entry, diffs })
         };
         self.services.off_reactor(show).await
@@ -76,8 +77,8 @@ impl Services {
     }
 
     /// Returns the diff of a change, if both texts are still stored.
-    fn change(&self, changed: &FileChange) -> Option<String> {
-        let place = resolve_for_read(self, &changed.target(), DefaultOwner::Global).ok()?;
+    fn change(&self, id: EditId, changed: &FileChange) -> Option<String> {
+        let place = resolve_changed(self, id, changed).ok()?;
         let text = |version: Version| {
             let bytes = place.text(&self.store, &version.hex()).ok()??;
             Buffer::read(bytes, Hints::default()).ok()

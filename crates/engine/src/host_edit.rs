@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::difference::line_map;
+use super::difference::{line_counts, line_map};
 use super::guards;
 use super::services::Services;
 use lockgate_edit::request::Author;
@@ -181,7 +181,9 @@ fn confirmation(place: &DocumentPath, rules: &Policy) -> Option<String> {
 fn counts(before: Option<&[u8]>, after: Option<&[u8]>) -> (usize, usize) {
     let read = |bytes: Option<&[u8]>| Buffer::read(bytes.unwrap_or_default().to_vec(), Default::default());
     match (read(before), read(after)) {
-        (Ok(before), Ok(after)) => line_map(&before, &after).map_or((0, 0), |map| map.counts()),
+        (Ok(before), Ok(after)) => {
+            line_map(&before, &after).map_or((0, 0), |map| line_counts(Some(&before), &after, &map))
+        }
         _ => (0, 0),
     }
 }

@@ -184,11 +184,11 @@ fn effective_rules<'a>(
     if draft.request.gate_options.step {
         effective_rules.step_mode = StepMode::Step;
     }
+    effective_rules.is_interactive = draft.request.mode == Mode::Interactive;
     match (&draft.request.gate_options.validate, validator(draft.request, rules)) {
         (Some(_), Some(validator)) => {
             effective_rules.rules.push(&validator.rule);
-            let is_decisive = draft.request.mode == Mode::Interactive;
-            effective_rules.decisive = is_decisive.then_some(&validator.rule);
+            effective_rules.decisive = effective_rules.is_interactive.then_some(&validator.rule);
         }
         (Some(name), None) => return Err(unknown_command(name, rules)),
         (None, _) => {}

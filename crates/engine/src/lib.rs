@@ -26,6 +26,7 @@
 //! # Ok::<(), lockgate_error::Error>(())
 //! ```
 
+mod arrival_queues;
 mod audit;
 mod batch;
 mod caches;

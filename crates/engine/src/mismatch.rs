@@ -135,6 +135,7 @@ fn check_gates(
         profile: Profile::Batch,
         step_mode: StepMode::Plain,
         fallback: None,
+        is_interactive: false,
         decisive: None,
     };
     let env = GateEnv {

@@ -106,6 +106,10 @@ impl Services {
         let clock = Clock::new(Instant::now() + TIMEOUT, waiting);
         match error.code {
             Code::FileNotFound if error.field.as_deref() == Some("path") => {
+                // A program that saves by renaming leaves no file for a moment.
+                if self.existing_file(path).is_some() {
+                    return error.hint("the file exists now: send the request again");
+                }
                 let nearest = self.nearest_paths(path, &clock);
                 if nearest.is_empty() {
                     let folder = self.nearest_folder(path, &clock);
@@ -197,7 +201,8 @@ impl Services {
             return most_like.take(MAX_NAMED).map(|file| (*file).to_owned()).collect();
         }
         let siblings = files.iter().filter(|file| split(file).0 == folder).map(|file| split(file).1);
-        let siblings = nearest_all(name, siblings.filter(|sibling| is_alike(name, sibling)));
+        let siblings = siblings.filter(|sibling| is_alike(name, sibling) && !is_backup_of(name, sibling));
+        let siblings = nearest_all(name, siblings);
         let in_folder =
             |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
         siblings.into_iter().map(in_folder).collect()
@@ -269,6 +274,13 @@ fn is_alike(one: &str, other: &str) -> bool {
     (is_long || !has_other_letter) && (one == other || nearest(&one, [other.as_str()]).is_some())
 }
 
+/// Returns true for the names that editors give the backup and the swap file of a file.
+fn is_backup_of(name: &str, other: &str) -> bool {
+    let backup = other.strip_prefix(name);
+    let swap = other.strip_prefix('.').and_then(|other| other.strip_prefix(name)?.strip_prefix(".sw"));
+    matches!(backup, Some("~" | ".orig" | ".bak")) || swap.is_some_and(|last| last.chars().count() == 1)
+}
+
 /// Returns the name of a file without its extension.
 fn stem(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
@@ -311,6 +323,21 @@ mod tests {
             assert_eq!(error.next.as_deref(), Some(&list), "{path:.40}");
             assert!(checks.into_inner() < 100, "{path:.40}");
         }
+    }
+
+    #[test]
+    fn a_file_that_is_being_saved_is_not_taken_for_its_backup() {
+        let fixture = Fixture::new(&[("notes.txt~", ""), ("notes.txt.orig", ""), (".notes.txt.swp", "")]);
+        let nearest = || fixture.services.with_nearest_path("notes.txt", missing("notes.txt"), &());
+        assert_eq!(nearest().next.as_deref(), Some(&NextCall::List { folder: String::new() }));
+        fixture.write("notes.txt", "");
+        let error = nearest();
+        assert_eq!(error.hint.as_deref(), Some("the file exists now: send the request again"));
+        assert_eq!(error.next, None);
+        std::fs::remove_file(fixture.root().join("notes.txt")).unwrap();
+        fixture.write("nots.txt", "");
+        let control = NextCall::Path { path: "nots.txt".to_owned() };
+        assert_eq!(nearest().next.as_deref(), Some(&control));
     }
 
     #[test]

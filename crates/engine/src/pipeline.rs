@@ -82,6 +82,7 @@ fn attempt(
         LockOutcome::Busy(keys) => return Ok(retry::busy(services, batch, &targets, keys, attempt)),
         LockOutcome::Outdated => return Ok(Outcome::Again),
     };
+    attempt.queue_places.clear();
     if retry::needs_recovery(services, batch, &mut targets, attempt)? {
         return Ok(retry::recover(services, batch, &targets, locks, attempt));
     }
@@ -131,5 +132,8 @@ pub(super) fn drafts<'a>(
         plan::plan(batch, request, target, current, base)
     };
     let inputs = batch.requests.iter().zip(targets).zip(texts).enumerate();
-    inputs.map(|(at, input)| draft(input).map_err(|error| batch.with_edit_index(error, at))).collect()
+    let mut results =
+        inputs.map(|(at, input)| draft(input).map_err(|error| batch.with_edit_index(error, at)));
+    let drafts = results.by_ref().collect::<Result<_, _>>();
+    drafts.map_err(|error| plan::with_other_corrections(error, results.filter_map(Result::err)))
 }

@@ -7,7 +7,7 @@ use super::services::Services;
 use lockgate_edit::request;
 use lockgate_error::{Code, Error};
 use lockgate_policy::{Language, Policy, language_of};
-use lockgate_store::{DefaultOwner, DocumentPath, Entry, FileChange, OpenFolder, RowLocation};
+use lockgate_store::{DefaultOwner, DocumentPath, EditId, Entry, FileChange, OpenFolder, RowLocation};
 use lockgate_text::Buffer;
 
 /// A resolved target, with its policy and its last entry.
@@ -65,7 +65,7 @@ pub(super) fn resolve(
     for (at, request) in batch.requests.iter().enumerate() {
         let target = match rows.get(at).cloned().flatten() {
             Some(row) => with_rules(services, row.into()),
-            None => resolve_target(services, &request.target, batch.default_owner(request)),
+            None => resolve_target(services, &request.target, batch.default_owner(request), batch.root),
         };
         let target = target.map_err(|error| batch.with_edit_index(error, at))?;
         let key = target.place.key();
@@ -98,15 +98,35 @@ pub(super) fn resolve_for_read(
     }
 }
 
-/// Resolves a target to be edited, with its policy.
+/// Resolves a document that an edit changed, to be read: exactly that one, in the root whose journal has the edit.
+///
+/// Errors: those of admitting it.
+pub(super) fn resolve_changed(
+    services: &Services,
+    id: EditId,
+    changed: &FileChange,
+) -> Result<DocumentPath, Error> {
+    let target = changed.target();
+    match services.store.journal.root_of(id).zip(target.file()) {
+        Some((root, path)) => services.store.files.admit_to_read_in(root, path).map(DocumentPath::File),
+        None => resolve_for_read(services, &target, DefaultOwner::Global),
+    }
+}
+
+/// Resolves a target to be edited, with its policy; a file in the root with this number, if one is given, because roots may
+/// lie in each other.
 pub(super) fn resolve_target(
     services: &Services,
     target: &request::Target,
     default_owner: DefaultOwner,
+    root: Option<usize>,
 ) -> Result<ResolvedTarget, Error> {
     let (place, folder) = match target {
         request::Target::File(path) => {
-            let (file, folder) = services.store.files.admit_open(path)?;
+            let files = &services.store.files;
+            let admitted =
+                root.map_or_else(|| files.admit_open(path), |root| files.admit_open_in(root, path));
+            let (file, folder) = admitted?;
             (DocumentPath::File(file), Some(folder))
         }
         request::Target::Entity(entity) => (services.row(entity, default_owner)?.into(), None),
@@ -125,8 +145,9 @@ fn with_rules(services: &Services, place: DocumentPath) -> Result<ResolvedTarget
 }
 
 fn duplicate_target(path: &str, first: usize, at: usize) -> Error {
-    let message = format!("edits[{at}] edits {path}, and so does edits[{first}]");
+    let message = format!("{path} is the same file as in edits[{first}]");
     Error::new(Code::InvalidInput, message)
+        .naming_target(path)
         .with_entry(at)
         .field("path")
         .hint("name the file in the same way in both")

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
+use super::arrival_queues::ArrivalQueues;
 use super::policy_cache::PolicyCache;
 use super::read::CodeIndex;
 use super::recent_edits::RecentEdits;
@@ -42,6 +43,7 @@ pub struct Services {
     pub(super) texts: TextCache,
     pub(super) recent_edits: RecentEdits,
     permits: Arc<Semaphore>,
+    pub(super) arrival_queues: ArrivalQueues,
     /// The number of worker threads for calls over many files.
     pub(super) threads: usize,
 }
@@ -70,6 +72,7 @@ impl Services {
             texts: TextCache::default(),
             recent_edits: RecentEdits::default(),
             permits: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
+            arrival_queues: ArrivalQueues::default(),
             threads: cores,
         }
     }
@@ -94,10 +97,13 @@ impl Services {
 
     /// Recovers incomplete edits before the history is read, so that no edit that was written is missing there. Edits that
     /// are in progress are left alone.
-    pub(super) fn recover_for_history(&self) {
-        if self.store.journal.has_unsettled_edits() {
-            self.recover_edits(&[]);
+    ///
+    /// Errors: `NO_SPACE` or `STORE_UNAVAILABLE` if the journal could not record an edit, which the history then lacks.
+    pub(super) fn recover_for_history(&self) -> Result<(), Error> {
+        if !self.store.journal.has_unsettled_edits() {
+            return Ok(());
         }
+        self.recover_edits(&[]).error.map_or(Ok(()), Err)
     }
 
     /// Runs blocking or expensive work on a thread where it does not delay other calls.

@@ -105,7 +105,7 @@ pub enum NextCall {
         /// The text to put in its place.
         replace: String,
     },
-    /// The same call with these texts in several of its edits.
+    /// The same call with corrections of several of its edits.
     Edits(Vec<CorrectedEdit>),
     /// The same edit with an entry of a list moved to other lines.
     Move {
@@ -170,15 +170,13 @@ pub enum NextCall {
     },
 }
 
-/// Other texts for one of the edits of a call.
+/// A correction of one of the edits of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CorrectedEdit {
     /// The index of the edit in the call's list.
     pub entry: usize,
-    /// The text to search for.
-    pub search: String,
-    /// The text to put in its place.
-    pub replace: String,
+    /// The same edit with other texts, lines or fields.
+    pub next: NextCall,
 }
 
 impl NextCall {

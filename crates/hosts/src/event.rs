@@ -290,13 +290,12 @@ impl Envelope {
             }
             _ => args,
         };
-        let error = payload.get("error");
+        let failure = error_text(payload.get("error"));
         let (moment, name) = match payload.get("toolResult") {
-            _ if error.is_some() => (Moment::AfterFailure, "postToolUseFailure"),
+            _ if failure.is_some() => (Moment::AfterFailure, "postToolUseFailure"),
             Some(_) => (Moment::After, "postToolUse"),
             None => (Moment::Before, "preToolUse"),
         };
-        let failure = error.map(words);
         Some(Envelope {
             moment,
             name: name.to_owned(),
@@ -334,7 +333,7 @@ impl Envelope {
         };
         let call = match (payload.get("tool_input"), payload.get("file_path")) {
             (Some(input), _) => {
-                let failure = payload.get("error_message").map(words);
+                let failure = error_text(payload.get("error_message"));
                 RawCall { tool: owned(payload, &["tool_name"]), input: input.clone(), failure }
             }
             (None, Some(_)) => {
@@ -402,11 +401,11 @@ impl Envelope {
             moment: if is_after { Moment::After } else { Moment::Before },
             name: String::new(),
             call: call_id(call, &["id"]),
-            time: call_id(payload, &["stepId", "timestamp"]),
+            time: call_id(payload, &["stepIdx", "stepId", "timestamp"]),
             calls: vec![RawCall {
                 tool: text(call, "name")?.to_owned(),
                 input: call.get("args").cloned().unwrap_or_default(),
-                failure: payload.get("error").map(words),
+                failure: error_text(payload.get("error")),
             }],
         })
     }
@@ -424,8 +423,18 @@ fn failure_of(response: &Value) -> Option<String> {
     if let Some(text) = response.as_str() {
         return text.contains("<tool_use_error>").then(|| text.to_owned());
     }
-    let error = response.get("error")?;
-    (!error.is_null()).then(|| words(error))
+    error_text(response.get("error"))
+}
+
+/// Returns an error as text; `None` if it is missing or empty, because some hosts send an empty one after a success.
+fn error_text(error: Option<&Value>) -> Option<String> {
+    let is_empty = match error? {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Array(_) | Value::Bool(_) | Value::Number(_) => false,
+    };
+    error.filter(|_| !is_empty).map(words)
 }
 
 /// Returns a value as text: a string as it is, everything else as JSON.
@@ -513,6 +522,50 @@ mod tests {
         failed["error"] = json!({"message": "no match"});
         assert_eq!(event(&failed).moment, Moment::AfterFailure);
         assert_eq!(event(&failed).calls[0].failure.as_deref(), Some("no match"));
+    }
+
+    #[test]
+    fn an_empty_error_is_no_failure() {
+        let quote = json!({"file_path": "/a", "old_string": "x", "new_string": "y"});
+        let antigravity = json!({"TargetFile": "/a", "TargetContent": "x", "ReplacementContent": "y"});
+        let copilot = json!({"path": "/a", "old_str": "x", "new_str": "y"});
+        let after = |error: Value| {
+            [
+                json!({"hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_input": quote,
+                       "tool_response": {"error": error}}),
+                json!({"hook_event_name": "AfterTool", "tool_name": "replace", "tool_input": quote,
+                       "tool_response": {"error": error}}),
+                json!({"toolName": "edit", "toolArgs": copilot, "toolResult": {}, "error": error}),
+                json!({"cursor_version": "1", "hook_event_name": "postToolUse", "tool_name": "StrReplace",
+                       "tool_input": quote, "error_message": error}),
+                json!({"toolCall": {"name": "replace_file_content", "args": antigravity}, "error": error}),
+            ]
+        };
+        for empty in [json!(null), json!(""), json!({})] {
+            for payload in after(empty) {
+                let event = event(&payload);
+                assert_eq!((event.moment, &event.calls[0].failure), (Moment::After, &None), "{payload}");
+            }
+        }
+        for error in [json!("no match"), json!({"message": "no match"})] {
+            for payload in after(error) {
+                assert_eq!(event(&payload).calls[0].failure.as_deref(), Some("no match"), "{payload}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_of_antigravity_distinguishes_its_events() {
+        let args = json!({"TargetFile": "/a", "TargetContent": "x", "ReplacementContent": "y"});
+        let before = json!({"toolCall": {"name": "replace_file_content", "args": args}, "stepIdx": 21});
+        let mut after = before.clone();
+        after["error"] = json!("");
+        assert_eq!((event(&before).moment, event(&after).moment), (Moment::Before, Moment::After));
+        assert_eq!(event(&before).time.as_deref(), Some("stepIdx 21"));
+        assert_eq!(event(&after).time, event(&before).time);
+        after["toolCall"] = Value::Null;
+        let unnamed = read(after.to_string().as_bytes(), None);
+        assert_eq!(unnamed, Ok(Payload::NoEdit(Host::Antigravity)));
     }
 
     #[test]

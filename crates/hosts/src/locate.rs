@@ -4,7 +4,7 @@
 
 use super::edit::{NamedLines, QuoteMatches, QuotedReplacement};
 use super::patch::Chunk;
-use super::simulate::unix;
+use super::simulate::{exact_lines, unix};
 use lockgate_edit::request::{BlockFields, EntityKind, ToleranceFields};
 use lockgate_edit::{
     self as edit, Edit, EditLimits, EditPart, Insertion, LineEdit, LineEditNames, Occurrences, OnDuplicate,
@@ -77,18 +77,20 @@ pub fn updated_bytes(path: &str, before: &[u8], chunks: &[Chunk]) -> Result<Vec<
     bytes_after(path, before, &update(before, chunks)?)
 }
 
-/// Returns the edit that applies the chunks of a patch to a file. Its parts have the index of their chunk.
+/// Returns the edit that applies the chunks of a patch to a file. Its parts have the index of their chunk. A chunk that the
+/// tool of a host finds exactly has that place; any other is looked for in the whole file.
 ///
 /// Errors: `NOT_TEXT`; `NO_MATCH` for a header that is not a line of the file; `NO_MATCH` and `AMBIGUOUS_MATCH` for a
 /// chunk that quotes blank lines only.
 pub fn update(before: &[u8], chunks: &[Chunk]) -> Result<Edit, Error> {
     let buffer = Buffer::read(before.to_vec(), Hints::default())?;
-    if let [only] = chunks {
-        return chunk_edit(&buffer, only);
+    let exact = exact_lines(&buffer, chunks);
+    if let ([only], [exact]) = (chunks, exact.as_slice()) {
+        return chunk_edit(&buffer, only, *exact);
     }
     let mut parts = Vec::new();
-    for (entry, chunk) in chunks.iter().enumerate() {
-        parts.push(EditPart { entry, edit: chunk_edit(&buffer, chunk)? });
+    for (entry, (chunk, exact)) in chunks.iter().zip(exact).enumerate() {
+        parts.push(EditPart { entry, edit: chunk_edit(&buffer, chunk, exact)? });
     }
     Ok(Edit::Several(parts))
 }
@@ -106,11 +108,16 @@ fn block(search: String, replace: String, occurrences: Occurrences) -> BlockFiel
     }
 }
 
-/// Returns the edit of one chunk. A header narrows the lines to search, and so does the mark that the chunk ends the file.
-fn chunk_edit(buffer: &Buffer, chunk: &Chunk) -> Result<Edit, Error> {
-    let header = chunk.header.as_deref().map(|header| header_line(buffer, header)).transpose()?;
+/// Returns the edit of one chunk, at the lines that it quotes exactly if they are known. Else a header narrows the lines to
+/// search, and so does the mark that the chunk ends the file.
+fn chunk_edit(buffer: &Buffer, chunk: &Chunk, exact: Option<NamedLines>) -> Result<Edit, Error> {
     let quoted: Vec<&str> = chunk.old().collect();
     let new: String = chunk.new_lines().flat_map(|line| [line, "\n"]).collect();
+    let is_blank = |line: &&str| line.trim().is_empty();
+    if let Some(NamedLines { start, end }) = exact.filter(|_| !quoted.iter().all(is_blank)) {
+        return search_edit(&quoted, new, Some(start), Some(end));
+    }
+    let header = chunk.header.as_deref().map(|header| header_line(buffer, header)).transpose()?;
     if quoted.is_empty() {
         let names = LineEditNames::default();
         let insertion = Insertion { at_line: Insertion::END, content: new, expect: None, names };
@@ -123,7 +130,6 @@ fn chunk_edit(buffer: &Buffer, chunk: &Chunk) -> Result<Edit, Error> {
     } else {
         header
     };
-    let is_blank = |line: &&str| line.trim().is_empty();
     let exact_places = || places(buffer, first.unwrap_or(1), &quoted);
     if quoted.iter().all(is_blank) {
         return blank_edit(&exact_places(), quoted.len(), new);
@@ -134,6 +140,16 @@ fn chunk_edit(buffer: &Buffer, chunk: &Chunk) -> Result<Edit, Error> {
         Some([line]) => (Some(*line), Some(line + quoted.len() - 1)),
         Some(_) | None => (first, None),
     };
+    search_edit(&quoted, new, start, end)
+}
+
+/// Returns the edit that replaces quoted lines. They are searched from line `start` to line `end`.
+fn search_edit(
+    quoted: &[&str],
+    new: String,
+    start: Option<usize>,
+    end: Option<usize>,
+) -> Result<Edit, Error> {
     let search = quoted.iter().flat_map(|line| [*line, "\n"]).collect();
     let number = |line: Option<usize>| line.and_then(|line| i64::try_from(line).ok());
     let fields = block(search, new, Occurrences::Block);
@@ -237,7 +253,7 @@ mod tests {
     /// Returns the text of a file after the lines of an update, or the error.
     fn updated(before: &str, update: &str) -> Result<String, Error> {
         let patch = format!("*** Begin Patch\n*** Update File: a.txt\n{update}\n*** End Patch");
-        let patch = Patch::parse(&patch).unwrap();
+        let patch = Patch::parse(&patch).unwrap().with_joined_updates().unwrap();
         let PatchChange::Update { chunks: update, .. } = &patch.files[0].change else { panic!("{patch}") };
         match chunks("a.txt", before.as_bytes(), update) {
             Located::Found(after) => Ok(String::from_utf8(after).unwrap()),
@@ -256,6 +272,29 @@ mod tests {
         }
         let after = updated(text, "@@ def g():\n-    x = 1\n+    x = 2").unwrap();
         assert_eq!(after, "def f():\n    x = 1\n\ndef g():\n    x = 2\n");
+    }
+
+    #[test]
+    fn the_order_of_exact_chunks_chooses_among_several_places() {
+        let text = "def f():\n    x = 1\n\n\ndef g():\n    x = 1\n";
+        let (change, one) = ("-    x = 1\n+    x = 2", "def f():\n    x = 2\n\n\ndef g():\n    x = 1\n");
+        assert_eq!(updated(text, &format!("@@ def f():\n{change}")).unwrap(), one);
+        let below = "@@\n-    x = 1\n+    x = 3";
+        let both = "def f():\n    x = 2\n\n\ndef g():\n    x = 3\n";
+        assert_eq!(updated(text, &format!("@@\n def f():\n{change}\n{below}")).unwrap(), both);
+        // The place of a chunk that differs from the file does not show where the next one is.
+        for first in [format!("@@\n def  f():\n{change}"), "@@\n nothing".to_owned()] {
+            assert!(updated(text, &format!("{first}\n{below}")).is_err(), "{first}");
+        }
+        assert_eq!(updated(text, &format!("@@\n{change}")).unwrap_err().code, Code::AmbiguousMatch);
+        // Another section may be for any place.
+        let section = |first: &str, other: &str| {
+            updated(text, &format!("{first}\n{change}\n*** Update File: a.txt\n{other}"))
+        };
+        assert_eq!(section("@@\n def f():", below).unwrap_err().code, Code::AmbiguousMatch);
+        let above = "@@ def f():\n-    x = 1\n+    x = 3";
+        let both = "def f():\n    x = 3\n\n\ndef g():\n    x = 2\n";
+        assert_eq!(section("@@\n def g():", above).unwrap(), both);
     }
 
     #[test]

@@ -73,6 +73,8 @@ pub struct Chunk {
     pub lines: Vec<ChunkLine>,
     /// Set when the chunk ends with the file.
     pub at_end: bool,
+    /// Set for the first chunk of a joined section, which may be anywhere in the file; any other is below the one before.
+    pub starts_section: bool,
 }
 
 /// A line of a chunk.
@@ -148,8 +150,11 @@ impl Patch {
             match (files.get_mut(at).map(|known| &mut known.change), change) {
                 (
                     Some(PatchChange::Update { move_to: None, chunks }),
-                    PatchChange::Update { move_to: None, chunks: more },
-                ) => chunks.extend(more),
+                    PatchChange::Update { move_to: None, chunks: mut more },
+                ) => {
+                    more.first_mut().into_iter().for_each(|first| first.starts_section = true);
+                    chunks.extend(more);
+                }
                 (_, change) => files.push(FilePatch { path, change }),
             }
         }

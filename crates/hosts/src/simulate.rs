@@ -294,6 +294,24 @@ pub fn update(before: &[u8], chunks: &[Chunk]) -> Simulation {
     Simulation::Made(Simulated { faithful: faithful.bytes().to_vec(), written: Some(written) })
 }
 
+/// Returns for each chunk of a patch the lines of the file that it quotes exactly, as the tool looks for them: in the order
+/// of the chunks, and below a header the first ones. `None` for a chunk without such lines, or with several, and for the
+/// chunks of the same section below it.
+pub(super) fn exact_lines(buffer: &Buffer, chunks: &[Chunk]) -> Vec<Option<NamedLines>> {
+    let target = PatchTarget::new(buffer.lines().iter().collect(), 0);
+    let mut from = Some(0);
+    let mut lines = |chunk: &Chunk| {
+        if chunk.starts_section {
+            from = Some(0);
+        }
+        let (range, _) = target.place(chunk, from.take()?).ok()?;
+        from = Some(range.end);
+        let is_whole = !range.is_empty() && range.len() == chunk.old().count();
+        is_whole.then_some(NamedLines { start: range.start + 1, end: range.end })
+    };
+    chunks.iter().map(&mut lines).collect()
+}
+
 static BLANK_ADDED: ChunkLine = ChunkLine::Added(String::new());
 static BLANK_REMOVED: ChunkLine = ChunkLine::Removed(String::new());
 
@@ -488,7 +506,7 @@ mod tests {
     fn chunk(old: &[&str], new: &[&str]) -> Chunk {
         let removed = old.iter().map(|line| ChunkLine::Removed((*line).to_owned()));
         let added = new.iter().map(|line| ChunkLine::Added((*line).to_owned()));
-        Chunk { header: None, lines: removed.chain(added).collect(), at_end: false }
+        Chunk { lines: removed.chain(added).collect(), ..Chunk::default() }
     }
 
     /// A chunk whose lines begin with a blank, `-` or `+`.
@@ -501,7 +519,7 @@ mod tests {
                 _ => ChunkLine::Added(text.to_owned()),
             }
         };
-        Chunk { header: None, lines: lines.iter().map(line).collect(), at_end: false }
+        Chunk { lines: lines.iter().map(line).collect(), ..Chunk::default() }
     }
 
     #[test]

@@ -111,6 +111,7 @@ impl Policy {
         EffectiveRules {
             rules,
             fallback,
+            is_interactive: false,
             decisive: None,
             baseline: self.baseline,
             total: self.limits.total,

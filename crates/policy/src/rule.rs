@@ -183,6 +183,8 @@ pub struct EffectiveRules<'a> {
     pub step_mode: StepMode,
     /// The syntax check that stands in for the programs of the list.
     pub fallback: Option<SyntaxFallback<'a>>,
+    /// Set when the draft is written whatever the gates find, except [`EffectiveRules::decisive`]: in `interactive`.
+    pub is_interactive: bool,
     /// The only rule that can reject an edit that is written whatever the others find: the command that a request in
     /// `interactive` names. Its program runs even if another gate rejects the draft.
     pub decisive: Option<&'a Rule>,
@@ -220,6 +222,7 @@ impl<'a> EffectiveRules<'a> {
             profile: Profile::Edit,
             step_mode: StepMode::Plain,
             fallback: None,
+            is_interactive: false,
             decisive: None,
         }
     }

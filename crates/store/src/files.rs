@@ -72,6 +72,18 @@ impl Files {
             .map(|(place, folder)| (place, OpenFolder(folder)))
     }
 
+    /// Does the same as [`Files::admit_open`], but takes the path as one of the root with this number, even if it also lies
+    /// in a root below it.
+    pub fn admit_open_in(&self, root: usize, path: &str) -> Result<(FileLocation, OpenFolder), Error> {
+        admit::admit_in_root(&self.roots, root, path, AccessPurpose::Write)
+            .map(|(place, folder)| (place, OpenFolder(folder)))
+    }
+
+    /// Does the same as [`Files::admit_to_read`], in the root with this number.
+    pub fn admit_to_read_in(&self, root: usize, path: &str) -> Result<FileLocation, Error> {
+        admit::admit_in_root(&self.roots, root, path, AccessPurpose::Read).map(|(place, _)| place)
+    }
+
     /// Admits a path for reading, even if it may not be written.
     pub fn admit_to_read(&self, path: &str) -> Result<FileLocation, Error> {
         admit::admit(&self.roots, path, AccessPurpose::Read)

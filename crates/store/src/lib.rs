@@ -57,7 +57,7 @@ pub use history::{
     EditFilter, EditId, EditMeta, Entry, EntryKind, FileChange, JournalRecord, RetentionLimits,
 };
 pub use journal::{Journal, OutsideChange};
-pub use listing::{ListedPath, Listing, OTHER_REPOSITORY, PathKind};
+pub use listing::{ListedPath, Listing, NOT_UTF8, OTHER_REPOSITORY, PathKind};
 pub use lock_key::LockKey;
 pub use locks::{LockGuard, LockWaits, Locks};
 pub use outcome::{GuardLevel, PublishedBatch, PublishedFile, WriteOutcome};

@@ -19,6 +19,9 @@ use lockgate_error::Error;
 /// The reason for which a nested repository, such as a submodule, is skipped.
 pub const OTHER_REPOSITORY: &str = "another repository";
 
+/// The reason for skipping a file whose path is not UTF-8.
+pub const NOT_UTF8: &str = "its name is not UTF-8";
+
 /// The resolved target of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedPath {
@@ -94,14 +97,14 @@ impl Files {
     }
 
     /// True if a path of a root is in another repository below the root, or is the folder of one.
-    pub fn is_in_nested_repository(&self, root: usize, path: &str) -> bool {
+    pub fn is_in_nested_repository(&self, root: usize, path: impl AsRef<Path>) -> bool {
         let Some(root) = self.roots.get(root) else { return false };
-        let mut folders = Path::new(path).ancestors().filter(|folder| !folder.as_os_str().is_empty());
+        let mut folders = path.as_ref().ancestors().filter(|folder| !folder.as_os_str().is_empty());
         folders.any(|folder| root.dir().symlink_metadata(folder.join(".git")).is_ok())
     }
 
     /// True if a path of a root is a regular file, and its last name is not a link.
-    pub fn has_file(&self, root: usize, path: &str) -> bool {
+    pub fn has_file(&self, root: usize, path: impl AsRef<Path>) -> bool {
         let Some(root) = self.roots.get(root) else { return false };
         root.dir().symlink_metadata(path).is_ok_and(|metadata| metadata.is_file())
     }
@@ -137,7 +140,7 @@ impl Listing {
         let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { return };
         let path = below(root, entry.path());
         let reason = if path.to_str().is_none() {
-            "its name is not UTF-8"
+            NOT_UTF8
         } else if kind.is_symlink() {
             "a link"
         } else if !kind.is_file() {

@@ -240,9 +240,10 @@ fn grouped(pieces: impl Iterator<Item = DifferingLines>) -> Vec<Vec<DifferingLin
     hunks
 }
 
-/// Returns the lines that differ in their text or in their line end.
+/// Returns the lines that differ in their text, in their line end or in the byte order mark before them.
 fn printed(before: &Buffer, after: &Buffer, map: &LineMap) -> Vec<DifferingLines> {
     let mut printed = Vec::new();
+    let differs_in_mark = shows_mark(before) != shows_mark(after);
     let mut pieces = map.pieces().iter().peekable();
     for block in map.blocks() {
         let (mut old, mut new) = (block.old.start, block.new.start);
@@ -252,7 +253,8 @@ fn printed(before: &Buffer, after: &Buffer, map: &LineMap) -> Vec<DifferingLines
         });
         for piece in inside.chain([end]) {
             for (i, j) in (old..piece.old.start).zip(new..piece.new.start) {
-                if before.line_end(i + 1) != after.line_end(j + 1) {
+                let is_marked = differs_in_mark && i == 0 && j == 0;
+                if is_marked || before.line_end(i + 1) != after.line_end(j + 1) {
                     push(&mut printed, DifferingLines { old: i..i + 1, new: j..j + 1 });
                 }
             }
@@ -425,6 +427,20 @@ mod tests {
     fn shown(before: &[u8], changes: &[(Range<usize>, &str)]) -> String {
         let (before, after, plan) = edited(before, changes);
         unified("f", Some(&before), &after, &plan).render(usize::MAX).0
+    }
+
+    #[test]
+    fn a_byte_order_mark_alone_is_a_difference() {
+        let [marked, plain] = ["\u{feff}a\nb\n", "a\nb\n"]
+            .map(|text| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap());
+        let shown = |before: &Buffer, after: &Buffer| {
+            let plan = before.replace_all(after.bytes()).unwrap();
+            unified("f", Some(before), after, &plan).render(usize::MAX).0
+        };
+        let head = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n";
+        assert_eq!(shown(&marked, &plain), format!("{head}-\u{feff}a\n+a\n b\n"));
+        assert_eq!(shown(&plain, &marked), format!("{head}-a\n+\u{feff}a\n b\n"));
+        assert_eq!(shown(&marked, &marked), "");
     }
 
     #[test]

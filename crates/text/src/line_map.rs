@@ -109,12 +109,6 @@ impl LineMap {
         LineMap { blocks: pieces.clone(), pieces, old_count: self.old_count }
     }
 
-    /// Returns the number of added lines and the number of removed lines.
-    pub fn counts(&self) -> (usize, usize) {
-        let count = |lines: fn(&DifferingLines) -> usize| self.pieces.iter().map(lines).sum();
-        (count(|piece| piece.new.len()), count(|piece| piece.old.len()))
-    }
-
     /// Returns the lines that the plan touched, including those that stay the same.
     pub(super) fn blocks(&self) -> &[DifferingLines] {
         &self.blocks

@@ -2,6 +2,7 @@
 //!
 //! Invariant: symbols are in the order of the text, and any two of them are separate or nested.
 
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
@@ -64,7 +65,7 @@ enum PathPart {
     Whole,
     /// The names of its last symbols.
     Last,
-    /// The same, but of the first of these names only the end, as `b` of `a.b`.
+    /// The same, but of the first of these names only the end, as `b` of `a.b`, or one selector of a style sheet's rule.
     NameEnd,
 }
 
@@ -180,6 +181,8 @@ impl Outline {
     /// can contain others precede those that cannot, for example a method before a field. Among these, the end of a
     /// name with dots counts only if it is no whole name, as `b` of `a.b`.
     ///
+    /// In a style sheet, a selector is the name of the rules that list it, unless a rule has it alone.
+    ///
     /// If no symbol has the name as it is, a final `()` is ignored; then, in code, `::` and `#` are equivalent to `.`,
     /// and in markup `#id` is the element with that `id`.
     ///
@@ -198,17 +201,25 @@ impl Outline {
         self.find(name).into_iter().find_map(|symbol| self.shared_line(symbol, view))
     }
 
+    /// Returns the highest number that selects a symbol of that name, 0 if there is none.
+    pub fn highest_number(&self, name: &str) -> usize {
+        by_lines(&self.numbered_symbols(name)).count()
+    }
+
     /// Returns the symbols that [`Outline::spans`] finds.
     fn find(&self, name: &str) -> Vec<IndexedEntry<'_>> {
         let found = self.find_path(name);
         let Some((name, number)) = Outline::numbered(name).filter(|_| found.is_empty()) else {
             return found.lists().find(|symbols| !symbols.is_empty()).cloned().unwrap_or_default();
         };
+        by_lines(&self.numbered_symbols(name)).nth(number.get() - 1).unwrap_or_default().to_vec()
+    }
+
+    /// Returns the symbols of that name that have a number, in its order.
+    fn numbered_symbols(&self, name: &str) -> Vec<IndexedEntry<'_>> {
         let FoundSymbols { whole, last } = self.find_path(name);
         let found = [whole.concat(), last.concat()];
-        let found = found.into_iter().find(|symbols| !symbols.is_empty()).unwrap_or_default();
-        let mut spans = found.chunk_by(|(_, one), (_, next)| one.lines == next.lines);
-        spans.nth(number.get() - 1).unwrap_or_default().to_vec()
+        found.into_iter().find(|symbols| !symbols.is_empty()).unwrap_or_default()
     }
 
     /// Returns the symbols that a name without a number may mean. The name as it is takes precedence over other forms
@@ -250,7 +261,9 @@ impl Outline {
 
     /// Returns the part of a symbol's path that a name is, as it is.
     fn literal_part(&self, symbol: &OutlineEntry, name: &str) -> Option<PathPart> {
-        let before = self.path(symbol).strip_suffix(name).filter(|_| !name.is_empty())?;
+        let Some(before) = self.path(symbol).strip_suffix(name).filter(|_| !name.is_empty()) else {
+            return self.is_selector(symbol, name).then_some(PathPart::NameEnd);
+        };
         if before.is_empty() {
             return Some(PathPart::Whole);
         }
@@ -260,9 +273,22 @@ impl Outline {
             return Some(PathPart::Last);
         }
         // A name may be dotted, as `a.b` in TOML. But a dot at its start is no separator, and in a style sheet none is.
-        let start = before.strip_suffix('.').filter(|_| symbol.kind != SymbolKind::Rule)?;
+        if symbol.kind == SymbolKind::Rule {
+            return self.is_selector(symbol, name).then_some(PathPart::NameEnd);
+        }
+        let start = before.strip_suffix('.')?;
         let is_name = start.ends_with(|last: char| last != '.' && !last.is_whitespace());
         is_name.then_some(PathPart::NameEnd)
+    }
+
+    /// Returns true if a symbol is a rule of a style sheet, and a name is one of its selectors.
+    fn is_selector(&self, symbol: &OutlineEntry, name: &str) -> bool {
+        if symbol.kind != SymbolKind::Rule || name.is_empty() {
+            return false;
+        }
+        let around = symbol.enclosing.and_then(|around| self.symbols.get(around));
+        let start = around.map_or(0, |around| around.path.len() + 1);
+        self.path(symbol).get(start..).is_some_and(|own| selectors(own).any(|selector| selector == name))
     }
 
     /// Returns the part of a symbol's path that a name is, with `.` as the only separator in both.
@@ -327,6 +353,33 @@ impl Outline {
         self.symbols.iter().filter(|symbol| symbol.rank == SymbolRank::Major).map(|symbol| self.path(symbol))
     }
 
+    /// Returns the path of every symbol, each once: first of those that can contain others, then of those that cannot.
+    pub fn paths(&self) -> Vec<&str> {
+        let of_rank = |rank| self.symbols.iter().filter(move |symbol| symbol.rank == rank);
+        let mut known = HashSet::new();
+        let ranked = of_rank(SymbolRank::Major).chain(of_rank(SymbolRank::Minor));
+        ranked.map(|symbol| self.path(symbol)).filter(|path| known.insert(*path)).collect()
+    }
+
+    /// Returns true if a name is the path of a symbol but for a typing error in some of its words, and cannot be meant as
+    /// it is.
+    ///
+    /// A name that the text has is no error: `Cat.speak` does not mean `Dog.speak` if there is a `Cat`. Neither is another
+    /// digit or sign, another first letter, a short word, or a plural: `get_name` and `set_name`, `log_in` and `log_on`,
+    /// and `load_user` and `load_users` may be two functions.
+    pub fn is_misspelling(name: &str, path: &str, view: &str) -> bool {
+        let signs = |text: &str| text.chars().filter(|sign| !sign.is_alphabetic()).collect::<String>();
+        let words = |text: &str| -> Vec<String> {
+            let words = text.split(|letter: char| !letter.is_alphabetic());
+            words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+        };
+        let mut pairs = words(name).into_iter().zip(words(path));
+        let mut parts = name.split(['.', ':', '#']).zip(path.split(['.', ':', '#']));
+        signs(name.trim()) == signs(path)
+            && pairs.all(|(word, other)| word == other || is_typing_error(&word, &other))
+            && parts.all(|(part, other)| part == other || !has_word(view, part))
+    }
+
     /// Returns true if a span is inside the words of one comment, not including its delimiters.
     pub fn in_comment(&self, span: Range<usize>) -> bool {
         let before = self.comments.partition_point(|words| words.start <= span.start);
@@ -337,6 +390,50 @@ impl Outline {
     fn path(&self, symbol: &OutlineEntry) -> &str {
         self.paths.get(symbol.path.clone()).unwrap_or_default()
     }
+}
+
+/// Groups neighbours that have the same lines.
+fn by_lines<'s, 'o>(symbols: &'s [IndexedEntry<'o>]) -> impl Iterator<Item = &'s [IndexedEntry<'o>]> {
+    symbols.chunk_by(|(_, one), (_, next)| one.lines == next.lines)
+}
+
+/// Returns true if a word is another one with one typing error behind its first letter.
+fn is_typing_error(word: &str, other: &str) -> bool {
+    /// The length of the words from which one letter seldom makes another word.
+    const SHORTEST: usize = 4;
+    let is_plural = word.strip_suffix('s') == Some(other) || other.strip_suffix('s') == Some(word);
+    !is_plural
+        && word.chars().count().min(other.chars().count()) >= SHORTEST
+        && word.chars().next() == other.chars().next()
+        && strsim::osa_distance(word, other) == 1
+}
+
+/// Returns true if a text has a word that is no part of a longer one.
+fn has_word(view: &str, word: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    view.match_indices(word).any(|(at, _)| {
+        let before = view.get(..at).and_then(|before| before.chars().next_back());
+        let behind = view.get(at + word.len()..).and_then(|behind| behind.chars().next());
+        !before.is_some_and(is_part) && !behind.is_some_and(is_part)
+    })
+}
+
+/// Returns the selectors of a rule in a style sheet: its name has commas between them, but for those in parentheses,
+/// brackets and quotes.
+fn selectors(name: &str) -> impl Iterator<Item = &str> {
+    let (mut depth, mut quote) = (0_usize, None);
+    let is_between = move |letter: char| {
+        match (letter, quote) {
+            (_, Some(open)) if letter == open => quote = None,
+            (_, Some(_)) => {}
+            ('"' | '\'', None) => quote = Some(letter),
+            ('(' | '[', None) => depth += 1,
+            (')' | ']', None) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        letter == ',' && depth == 0 && quote.is_none()
+    };
+    name.split(is_between).map(str::trim)
 }
 
 /// Returns a name with `.` as the only separator of its parts.

@@ -19,12 +19,12 @@ pub(super) fn document(results: &Results) -> String {
         results.skipped.iter().map(|(path, why)| json!({"path": path, "why": why})).collect();
     let document = json!({
         "success": !results.has_blocking(),
-        "status": if results.has_blocking() { "found" } else { "clean" },
+        "status": results.status().name(),
         "bases": results.bases.iter().map(base).collect::<Vec<_>>(),
         "files": files,
         "findings": results.findings.iter().map(finding).collect::<Vec<_>>(),
         "gates": results.gates.iter().map(gate).collect::<Vec<_>>(),
-        "counts": {"judged": results.files.len(), "unchanged": results.unchanged, "deleted": results.deleted,
+        "counts": {"judged": results.files.len() - results.unjudged(), "unjudged": results.unjudged(), "unchanged": results.unchanged, "deleted": results.deleted,
             "passed_over": results.skipped.len(), "blocking": blocking, "warnings": warnings, "old": old},
         "passed_over": skipped,
         "notes": results.notes,

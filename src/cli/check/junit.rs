@@ -6,14 +6,15 @@
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::results::{LocatedFinding, Results};
+use super::results::{FileResult, LocatedFinding, Results};
 use super::text::{could_not_run, location, unable};
 use lockgate_error::{Code, Error};
 
 /// Name of the report, and of the suite of what belongs to no file.
 const NAME: &str = "lockgate";
 
-/// Renders the report. A file without findings is one test case, which passed.
+/// Renders the report. A file without findings is one test case, which passed, or which was skipped if no gate judged
+/// the file.
 ///
 /// Errors: `INTERNAL` when the report cannot be serialized.
 pub(super) fn document(results: &Results) -> Result<String, Error> {
@@ -25,7 +26,7 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
             let mut suite = TestSuite::new(file.path.as_str());
             suite.add_test_cases(results.counting().filter(|found| found.file == Some(at)).map(case));
             if suite.test_cases.is_empty() {
-                suite.add_test_case(TestCase::new("gates", TestCaseStatus::success()));
+                suite.add_test_case(gates_case(file));
             }
             suite
         })
@@ -75,6 +76,16 @@ fn case(found: &LocatedFinding) -> TestCase {
         case.set_system_out(location(found));
     }
     case
+}
+
+/// Returns the test case of a file without findings.
+fn gates_case(file: &FileResult) -> TestCase {
+    let mut status = TestCaseStatus::success();
+    if !file.is_judged {
+        status = TestCaseStatus::skipped();
+        status.set_message("no gate of the policy judged the file");
+    }
+    TestCase::new("gates", status)
 }
 
 fn error(name: &str, message: &str) -> TestCase {

@@ -42,6 +42,8 @@ pub(super) struct FileResult {
     pub(super) change: &'static str,
     /// The previous path of a renamed file.
     pub(super) from: Option<String>,
+    /// Set when a gate of the policy judged the file.
+    pub(super) is_judged: bool,
     text: Arc<Buffer>,
 }
 
@@ -113,6 +115,26 @@ impl fmt::Display for GateFailure {
     }
 }
 
+/// The status of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CheckStatus {
+    /// A finding blocks, or a required gate could not run.
+    Found,
+    /// There are files, and no gate of the policy judged any of them.
+    Unjudged,
+    Clean,
+}
+
+impl CheckStatus {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            CheckStatus::Found => "found",
+            CheckStatus::Unjudged => "unjudged",
+            CheckStatus::Clean => "clean",
+        }
+    }
+}
+
 /// The numbers of findings.
 pub(super) struct FindingCounts {
     pub(super) blocking: usize,
@@ -160,12 +182,14 @@ impl Results {
                     file,
                 });
             }
+            let is_judged = report.verdict.runs.iter().any(GateRun::has_judged);
             report.verdict.runs.into_iter().for_each(|run| results.add_run(run));
             results.files.push(FileResult {
                 relative_path: path.clone(),
                 path,
                 change,
                 from: None,
+                is_judged,
                 text: report.change.draft,
             });
         }
@@ -176,6 +200,22 @@ impl Results {
     pub(super) fn has_blocking(&self) -> bool {
         self.findings.iter().any(|found| found.finding.blocking)
             || self.gates.iter().any(|gate| gate.blocking)
+    }
+
+    /// Returns the number of files that no gate of the policy judged.
+    pub(super) fn unjudged(&self) -> usize {
+        self.files.iter().filter(|file| !file.is_judged).count()
+    }
+
+    /// Returns the status.
+    pub(super) fn status(&self) -> CheckStatus {
+        if self.has_blocking() {
+            CheckStatus::Found
+        } else if !self.files.is_empty() && self.unjudged() == self.files.len() {
+            CheckStatus::Unjudged
+        } else {
+            CheckStatus::Clean
+        }
     }
 
     /// Returns the findings that count.
@@ -237,6 +277,7 @@ impl Results {
             };
             self.findings.push(found);
         }
+        let is_judged = verdict.runs.iter().any(GateRun::has_judged);
         verdict.runs.into_iter().for_each(|run| self.add_run(run));
         let (change, from) = match change {
             ChangeKind::Added => ("added", None),
@@ -249,6 +290,7 @@ impl Results {
             relative_path: root.path_from_top(&path),
             change,
             from,
+            is_judged,
             text,
         });
     }

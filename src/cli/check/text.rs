@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::results::{FindingCounts, GateFailure, GateTotals, LocatedFinding, Results};
+use super::results::{CheckStatus, FindingCounts, GateFailure, GateTotals, LocatedFinding, Results};
 use crate::cli::excerpt::Excerpt;
 use crate::cli::paint::{DONE, LABEL, REJECTED, WARNING, labelled, paint, visible};
 use crate::cli::show;
@@ -96,8 +96,13 @@ fn ending(results: &Results, verbosity: Verbosity) -> String {
     for note in &results.notes {
         text += &labelled(LABEL, "note", visible(note));
     }
-    let (style, label) = if results.has_blocking() { (REJECTED, "found") } else { (DONE, "clean") };
-    text + &labelled(style, label, summary(results))
+    let status = results.status();
+    let style = match status {
+        CheckStatus::Found => REJECTED,
+        CheckStatus::Unjudged => WARNING,
+        CheckStatus::Clean => DONE,
+    };
+    text + &labelled(style, status.name(), summary(results))
 }
 
 /// Renders the summary in one sentence.
@@ -115,7 +120,12 @@ pub(super) fn summary(results: &Results) -> String {
     };
     let not_run: Vec<&str> =
         results.gates.iter().filter(|gate| gate.blocking).map(|gate| gate.gate.as_str()).collect();
-    let mut text = format!("{} judged{against}: {new}", counted(results.files.len(), "file"));
+    let unjudged = results.unjudged();
+    let judged = results.files.len() - unjudged;
+    let mut text = format!("{} judged{against}: {new}", counted(judged, "file"));
+    if unjudged > 0 {
+        text += &format!("; no gate of the policy judged {}", counted(unjudged, "file"));
+    }
     if !not_run.is_empty() {
         text += &format!("; required but could not run: {}", not_run.join(", "));
     }

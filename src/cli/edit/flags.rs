@@ -1,6 +1,7 @@
 //! The command-line flags that describe one edit.
 
-use std::io::Read as _;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::ArgGroup;
@@ -74,7 +75,7 @@ pub(super) struct EditFlags {
 impl EditFlags {
     /// Converts the flags to the JSON of a request.
     ///
-    /// Errors: `INVALID_INPUT` when `--content-from` cannot be read.
+    /// Errors: those of [`read_text`] for `--content-from`.
     pub(super) fn into_object(self) -> Result<Map<String, Value>, Error> {
         let content = match &self.content_from {
             Some(source) => Some(read_text(source, "--content-from")?),
@@ -134,19 +135,29 @@ fn parse_lines(text: &str) -> Result<(i64, i64), String> {
     Ok((number(first)?, number(last)?))
 }
 
+/// Maximum number of bytes that are read, as for a message to the server.
+const MAX_TEXT: u64 = 64 << 20;
+
 /// Reads the text of a file, or of standard input for `-`.
 ///
-/// Errors: `INVALID_INPUT` with the name of the flag.
+/// Errors: `INVALID_INPUT` with the name of the flag; `TOO_LARGE` for more than [`MAX_TEXT`] bytes.
 pub(super) fn read_text(source: &Path, flag: &str) -> Result<String, Error> {
-    let read = if source == Path::new("-") {
-        let mut text = String::new();
-        std::io::stdin().lock().read_to_string(&mut text).map(|_| text)
-    } else {
-        std::fs::read_to_string(source)
-    };
-    read.map_err(|error| {
+    let cannot_read = |error: io::Error| {
         Error::new(Code::InvalidInput, format!("cannot read {}: {error}", source.display())).field(flag)
-    })
+    };
+    let mut bytes = Vec::new();
+    // A device or a pipe may have no end.
+    let read = if source == Path::new("-") {
+        io::stdin().lock().take(MAX_TEXT + 1).read_to_end(&mut bytes)
+    } else {
+        File::open(source).and_then(|file| file.take(MAX_TEXT + 1).read_to_end(&mut bytes))
+    };
+    read.map_err(cannot_read)?;
+    if bytes.len() as u64 > MAX_TEXT {
+        let message = format!("{} has more than {MAX_TEXT} bytes", source.display());
+        return Err(Error::new(Code::TooLarge, message).field(flag).hint("split it into smaller edits"));
+    }
+    String::from_utf8(bytes).map_err(|_| cannot_read(io::Error::other("stream did not contain valid UTF-8")))
 }
 
 #[cfg(test)]
@@ -248,6 +259,18 @@ mod tests {
                 assert_eq!(kind, expected, "{flag:?} with {mode}");
             }
         }
+    }
+
+    #[test]
+    fn a_text_without_end_is_refused() {
+        let error = read_text(Path::new("/dev/zero"), "--content-from").unwrap_err();
+        assert_eq!((error.code, error.field.as_deref()), (Code::TooLarge, Some("--content-from")));
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        std::fs::write(&file, "a\n").unwrap();
+        assert_eq!(read_text(&file, "--file").unwrap(), "a\n");
+        std::fs::write(&file, b"\xff").unwrap();
+        assert_eq!(read_text(&file, "--file").unwrap_err().code, Code::InvalidInput);
     }
 
     #[test]

@@ -52,7 +52,8 @@ async fn changes(workspace: &Workspace, file: &FilePatch, entry: usize) -> Resul
     let file = workspace.host_file(path.clone()).await?;
     let Some(before) = file.bytes else {
         let message = format!("cannot update non-existent file: {path}");
-        return Err(Error::new(Code::FileNotFound, message).naming_target(&path));
+        let hint = "correct the path, or create the file with a section `*** Add File: `";
+        return Err(Error::new(Code::FileNotFound, message).naming_target(&path).hint(hint));
     };
     let expect = Expect::Version(Version::hash(&before).hex());
     match move_to {

@@ -36,7 +36,7 @@ pub(super) struct RequestSource {
 impl RequestSource {
     /// Returns the patch, if the request is one, and the mode.
     ///
-    /// Errors: `INVALID_INPUT` when a file cannot be read or is not a patch, and those of joining its sections.
+    /// Errors: those of [`read_text`]; `INVALID_INPUT` for a text that is not a patch; those of joining its sections.
     pub(super) fn patch(&self) -> Result<Option<(Patch, Mode)>, Error> {
         let Some(source) = &self.patch else { return Ok(None) };
         let text = read_text(source, "--patch")?;
@@ -50,8 +50,8 @@ impl RequestSource {
 
     /// Returns the request as the JSON of the MCP tool.
     ///
-    /// Errors: `INVALID_INPUT` when a file cannot be read or is not a JSON object, and for `--mode` with a request that has
-    /// no mode.
+    /// Errors: those of [`read_text`]; `INVALID_INPUT` for a file that is not a JSON object, and for `--mode` with a request
+    /// that has no mode.
     pub(super) fn into_object(self) -> Result<Map<String, Value>, Error> {
         let mut object = match &self.file {
             Some(source) => parse_request(source, "--file")?,
@@ -72,8 +72,8 @@ impl RequestSource {
 
 /// Parses the request in a file, or on standard input for `-`.
 ///
-/// Errors: `INVALID_INPUT` with the name of the flag, when the source cannot be read, is not a JSON object, or has a key
-/// twice in one object.
+/// Errors: those of [`read_text`]; `INVALID_INPUT` with the name of the flag, when the source is not a JSON object, or has
+/// a key twice in one object.
 pub(in crate::cli) fn parse_request(source: &Path, flag: &str) -> Result<Map<String, Value>, Error> {
     let invalid =
         |reason: String| Error::new(Code::InvalidInput, format!("the request {reason}")).field(flag);

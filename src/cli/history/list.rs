@@ -32,9 +32,14 @@ pub(super) fn list(HistoryResponse { edits, truncated }: &HistoryResponse, style
         text += &labelled(FAINT, "nothing", "no edits found");
     }
     if truncated.is_some() {
-        text += &labelled(FAINT, "more", "there are more edits; -n N shows more of them");
+        text += &more("-n N shows more of them");
     }
     text
+}
+
+/// Renders the last line of a list that is not complete.
+pub(super) fn more(next_step: &str) -> String {
+    labelled(FAINT, "more", format!("there are more edits; {next_step}"))
 }
 
 /// Renders an edit with the diffs of its files.

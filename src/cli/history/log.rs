@@ -89,16 +89,29 @@ fn log(args: LogArgs) -> Result<ExitCode, Error> {
         if format == OutputFormat::Json {
             let options =
                 ResponseOptions { limit: usize::MAX, forms: Forms::Json, ..ResponseOptions::default() };
-            return paint::print_json_line(&answer::history(&entries, number, &options).json);
+            return paint::print_json_line(&answer::history(&entries, number, |_| "", &options).json);
         }
         entries.truncate(number);
         if follow {
             return follow_edits(&workspace, target, entries, known, style, &watch).await;
         }
         let edits = records(&workspace, entries, style).await?;
-        pager::page(&list::list(&HistoryResponse { edits, truncated }, style))
+        let listed = HistoryResponse { edits, truncated };
+        pager::page(&match truncated.filter(|_| number == MAX_NUMBER) {
+            Some(_) => longest_list(listed, target.as_ref(), style),
+            None => list::list(&listed, style),
+        })
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Renders the longest list that can be shown, if there are more edits.
+fn longest_list(listed: HistoryResponse, target: Option<&Target>, style: Style) -> String {
+    let next_step = match target {
+        None => "a path shows those of one file",
+        Some(_) => "no more of them can be shown",
+    };
+    list::list(&HistoryResponse { truncated: None, ..listed }, style) + &list::more(next_step)
 }
 
 /// Returns the edits, newest first: at most `number`, and one more if there are more.
@@ -127,7 +140,8 @@ async fn records(
     Ok(entries.iter().map(answer::record).collect())
 }
 
-/// Prints these edits, the oldest first, and then each edit that is not `known` until the command is interrupted.
+/// Prints these edits, the oldest first, and then each edit that is not `known` until the command is interrupted, or
+/// until the pipe of standard output is closed.
 async fn follow_edits(
     workspace: &Arc<Workspace>,
     target: Option<Target>,
@@ -145,6 +159,9 @@ async fn follow_edits(
         tokio::select! {
             () = watch.ended() => return Ok(()),
             () = tokio::time::sleep(FOLLOW_INTERVAL) => {}
+        }
+        if !paint::has_reader() {
+            return Ok(());
         }
         entries = new_edits(workspace, target.as_ref(), &known).await?;
         known.extend(entries.iter().map(|entry| entry.id));
@@ -166,5 +183,23 @@ async fn new_edits(
             return Ok(entries);
         }
         number = MAX_NUMBER;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_list_proposes_no_longer_one() {
+        let file = Target::File("a".to_owned());
+        for (target, next_step) in
+            [(None, "a path shows those of one file"), (Some(&file), "no more of them")]
+        {
+            let listed = HistoryResponse { edits: vec![EditRecord::default()], truncated: Some(true) };
+            let text = longest_list(listed, target, Style::Line);
+            assert!(text.contains(&format!("there are more edits; {next_step}")), "{text}");
+            assert!(!text.contains("-n N"), "{text}");
+        }
     }
 }

@@ -105,6 +105,32 @@ fn a_gate_that_cannot_run_is_reported_and_fails_where_required() {
 }
 
 #[test]
+fn files_that_no_gate_judged_are_not_called_clean() {
+    let none = project();
+    commit(&none, &[("quality.yaml", "quality_gates: {}\n")]);
+    write(&none, &[("a.py", GOOD)]);
+    let missing = fixture("", None);
+    for (unjudged, reported) in [(&none, 0), (&missing, 1)] {
+        let text = check(unjudged, &["--trust"], 0).stdout;
+        let last = text.lines().last().unwrap();
+        assert!(last.starts_with("unjudged  0 files judged against HEAD ("), "{text}");
+        assert!(last.ends_with("nothing new; no gate of the policy judged 1 file"), "{text}");
+        assert_eq!(json(unjudged, &["--trust"], 0)["status"], "unjudged");
+        let junit = check(unjudged, &["--trust", "--format", "junit"], 0).stdout;
+        let junit = quick_junit::Report::deserialize_from_str(&junit).unwrap();
+        let skipped: Vec<usize> = junit.test_suites.iter().map(|suite| suite.skipped).collect();
+        assert_eq!(skipped, vec![1; 1 + reported]);
+    }
+    let both = project();
+    let policy = "quality_gates: { python: [{ tool: syntax }] }\n";
+    commit(&both, &[("quality.yaml", policy)]);
+    write(&both, &[("a.py", GOOD), ("a.txt", "x\n")]);
+    let text = check(&both, &[], 0).stdout;
+    assert!(text.contains("clean     1 file judged against HEAD ("), "{text}");
+    assert!(text.contains("nothing new; no gate of the policy judged 1 file\n"), "{text}");
+}
+
+#[test]
 fn a_required_gate_that_leaves_the_file_out_is_named() {
     let ignores = "#!/bin/sh\ncat > /dev/null\necho excluded\n";
     let checked = |options: &str| {

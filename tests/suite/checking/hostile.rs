@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use serde_json::Value;
 
 use super::super::wire::outcome;
-use super::{BAD, GOOD, check, commit, finding_texts, git_command, json, project, write};
+use super::{BAD, GOOD, check, commit, finding_texts, git, git_command, json, project, write};
 
 /// A program of the repository's that writes down that it ran.
 const SPY: &str = "#!/bin/sh\necho \"$0\" >> '{FIXTURE}/outside/ran'\ncat 2>/dev/null\n";
@@ -165,6 +165,29 @@ fn a_path_that_is_not_utf_8_is_named_with_the_reason() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.contains("b\u{fffd}.py: its name is not UTF-8"), "{text}");
+}
+
+#[test]
+fn an_ignored_name_that_is_not_utf_8_is_reported_if_git_tracks_it() {
+    let fixture = project();
+    let names = [&b"b\xff.py"[..], b"d\xff/c.py", b"untracked\xff.py", b"staged\xff.py"];
+    let [committed, in_folder, untracked, staged] =
+        names.map(|name| fixture.root().join(OsStr::from_bytes(name)));
+    fs::create_dir(in_folder.parent().unwrap()).unwrap();
+    fs::write(&committed, GOOD).unwrap();
+    fs::write(&in_folder, GOOD).unwrap();
+    commit(&fixture, &[("a.py", GOOD)]);
+    fs::write(&staged, GOOD).unwrap();
+    git(&fixture, "root", &["add", "."]);
+    fs::write(&untracked, GOOD).unwrap();
+    write(&fixture, &[(".gitignore", "*\n")]);
+    let answer = json(&fixture, &[], 0);
+    let reason = "its name is not UTF-8";
+    let skipped = |path: &str| serde_json::json!({"path": path, "why": reason});
+    let all = ["b\u{fffd}.py", "d\u{fffd}/c.py", "staged\u{fffd}.py"].map(skipped);
+    assert_eq!(answer["passed_over"], serde_json::json!(all), "{answer:#}");
+    fs::remove_file(committed).unwrap();
+    assert_eq!(json(&fixture, &[], 0)["passed_over"], serde_json::json!(all[1..]));
 }
 
 #[test]

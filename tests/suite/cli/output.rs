@@ -1,5 +1,6 @@
 //! What the command line prints for people: how much, with which colours, of which folder, and on a terminal.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -321,6 +322,27 @@ fn a_log_that_follows_shows_the_next_edit() {
     assert_eq!(text.lines().count(), 2, "{text}");
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert!(child.wait().is_ok());
+}
+
+#[test]
+fn a_log_that_follows_ends_with_its_reader() {
+    let (user, root) = history();
+    let mut follow = lockgate(user.path());
+    follow.args(["log", "-f", "-n", "1"]).current_dir(root.path()).stdin(Stdio::null());
+    let mut child = follow.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(!line.is_empty());
+    let began = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if began.elapsed() > Duration::from_secs(60) {
+            child.kill().unwrap();
+            panic!("it goes on without a reader");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
 }
 
 /// What a command prints on a terminal of 60 columns; `settings` are set in its environment.

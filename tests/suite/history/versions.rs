@@ -272,6 +272,26 @@ fn an_edit_that_is_not_settled_is_listed_and_undone() {
     }
 }
 
+/// As on a disk that is still full.
+#[test]
+fn an_edit_that_cannot_be_settled_is_not_denied() {
+    let fixture = Fixture::new(&[("a.txt", "one\n")]);
+    let id = fixture.edit(content("a.txt", "two\n")).unwrap().edit_id.unwrap().to_string();
+    let database = rusqlite::Connection::open(journal(&fixture)).unwrap();
+    let full = "UPDATE edits SET settled = 0; CREATE TRIGGER full BEFORE UPDATE ON edits
+        BEGIN SELECT RAISE(ABORT, 'no space'); END";
+    database.execute_batch(full).unwrap();
+    for (edit_id, path) in [(Some(id.as_str()), None), (None, Some("a.txt")), (None, None)] {
+        let error = fixture.revert(Direction::Undo, edit_id, path).unwrap_err();
+        let expected = format!("the edit {id} is incomplete, and the journal could not record its outcome: ");
+        assert_eq!(error.code, Code::StoreUnavailable, "{error:?}");
+        assert!(error.message.starts_with(&expected), "{error:?}");
+    }
+    database.execute_batch("DROP TRIGGER full").unwrap();
+    fixture.revert(Direction::Undo, Some(&id), None).unwrap();
+    assert_eq!(fixture.text("a.txt"), "one\n", "the control");
+}
+
 #[test]
 fn the_history_says_once_that_a_journal_was_set_aside() {
     let list = |fixture: &Fixture| {

@@ -158,6 +158,8 @@ fn a_file_that_does_not_exist_is_named_once() {
     let patch = "*** Begin Patch\n*** Update File: none.txt\n@@\n-a\n+b\n*** End Patch\n";
     let outcome = Project::new().call(&["edit", "--patch", "-"], patch);
     assert_eq!((outcome.exit, outcome.stderr.matches("none.txt").count()), (3, 1), "{outcome:?}");
+    assert!(outcome.stderr.contains("`*** Add File: `"), "{outcome:?}");
+    assert!(!outcome.stderr.contains("content"), "{outcome:?}");
 }
 
 #[test]

@@ -149,14 +149,16 @@ impl<'a> JudgeJob<'a> {
 
     /// Checks the syntax of the draft if the list of its language does not name that gate and none of the programs of
     /// the list judged the draft. Returns the report, at a position after those of the policy's own rules, if it found
-    /// something. A run that found nothing is not reported, because the policy does not name the gate.
+    /// something. A run that found nothing is not reported, because the policy does not name the gate. A draft that
+    /// another gate rejects is only checked if it is written nevertheless.
     fn check_syntax(&self) -> Option<(usize, GateReport)> {
         let rules = &self.call.input.rules;
         let SyntaxFallback { rule, programs } = rules.fallback.as_ref()?;
         let is_of_list = |report: &&GateReport| programs.contains(&report.run.gate.as_str());
         let reports: Vec<&GateReport> = self.results.values().filter(is_of_list).collect();
         // An undo leaves the fixers out, and the removal of a file all programs.
-        if self.rejected || reports.is_empty() || reports.iter().any(|report| report.has_judged()) {
+        let is_refused = self.rejected && !rules.is_interactive;
+        if is_refused || reports.is_empty() || reports.iter().any(|report| report.run.has_judged()) {
             return None;
         }
         let report = self.call.check_syntax(&self.fixed_draft(), rule)?;

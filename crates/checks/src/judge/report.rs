@@ -74,12 +74,6 @@ impl GateReport {
         self
     }
 
-    /// True if the gate read the draft and judged it.
-    pub(super) fn has_judged(&self) -> bool {
-        let is_judged = matches!(self.run.outcome, Outcome::Passed | Outcome::Found | Outcome::Fixed);
-        is_judged || self.run.partial
-    }
-
     /// True if one of its findings rejects the draft.
     pub(super) fn refuses(&self) -> bool {
         self.findings.iter().any(|finding| finding.blocking)

@@ -260,7 +260,7 @@ fn every_name_is_one_of_the_outline() {
             };
             // A container comes before another symbol of the same name.
             let other =
-                symbol.kind == SymbolKind::Method.name() && found.names().any(|name| name == symbol.name);
+                symbol.kind == SymbolKind::Method.name() && found.paths().contains(&symbol.name.as_str());
             let is_found = spans.iter().any(has) || (other && !spans.is_empty());
             assert!(is_found, "{path}: {symbol:?}: {spans:?}");
             kinds.insert(symbol.kind);
@@ -268,6 +268,40 @@ fn every_name_is_one_of_the_outline() {
     }
     let never: Vec<_> = symbols.iter().filter(|kind| !kinds.contains(kind.name())).collect();
     assert!(never.is_empty(), "no text has these: {never:?}");
+}
+
+/// A brace before the body is a part of the declaration.
+#[test]
+fn a_signature_goes_up_to_the_body() {
+    for (path, text, signature) in [
+        (
+            "A.java",
+            "@SuppressWarnings({\"a\", \"b\"})\npublic class Cart extends Basket {\n}\n",
+            "public class Cart extends Basket",
+        ),
+        (
+            "a.ts",
+            "export class Foo<T extends {}> extends Bar {\n  a = 1;\n}\n",
+            "export class Foo<T extends {}> extends Bar",
+        ),
+        (
+            "b.ts",
+            "export interface Props<T = {}> extends Base<T> {\n  a: T;\n}\n",
+            "export interface Props<T = {}> extends Base<T>",
+        ),
+        ("a.js", "class A extends mixin({a: 1}) {\n}\n", "class A extends mixin({a: 1})"),
+        ("a.rs", "impl A<{ 4 }> {\n    fn f() {}\n}\n", "impl A<{ 4 }>"),
+        (
+            "a.go",
+            "package a\n\ntype S[T interface{ ~int }] struct {\n\tA T\n}\n",
+            "type S[T interface{ ~int }] struct",
+        ),
+        ("a.py", "class A(B, metaclass={}):\n    pass\n", "class A(B, metaclass={})"),
+        ("a.cpp", "class A : public B<decltype([]{})> {\n};\n", "class A : public B<decltype([]{})>"),
+        ("a.css", ".a {\n  color: red;\n}\n", ".a"),
+    ] {
+        assert_eq!(outline(path, text)[0].signature, signature, "{path}");
+    }
 }
 
 /// A field and a method may share a name. Then `within` means the method, as it did before fields had

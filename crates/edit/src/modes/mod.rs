@@ -83,10 +83,10 @@ fn proposing(error: Error, parts: &[EditPart], buffer: &Buffer, context: PlanCon
     for EditPart { entry, edit } in parts {
         let own = plan_part(edit, buffer, context).or_else(|wrong| match (wrong.next.as_deref(), edit) {
             (Some(NextCall::Edit { search, replace }), Edit::Search(own)) => {
-                let (search, replace) = (search.clone(), replace.clone());
                 let needle = Needle::Literal(search.clone());
                 let edit = Edit::Search(Search { needle, replace: replace.clone(), ..own.clone() });
-                corrected.push(CorrectedEdit { entry: *entry, search, replace });
+                let next = NextCall::Edit { search: search.clone(), replace: replace.clone() };
+                corrected.push(CorrectedEdit { entry: *entry, next });
                 plan_part(&edit, buffer, context)
             }
             _ => Err(wrong),

@@ -33,9 +33,8 @@ pub fn plan<E>(
         return plan(&only.edit).map_err(|error| error.with_entry(only.entry));
     }
     if let Some(whole) = parts.iter().find(|part| is_whole(&part.edit)) {
-        let message =
-            format!("edits[{}] replaces the whole text, so no other edit fits beside it", whole.entry);
-        return Err(Error::new(Code::ModeConflict, message).with_entry(whole.entry));
+        let message = "an edit of the whole text cannot be combined with others of the same file";
+        return Err(Error::new(Code::ModeConflict, message).with_named_entry(whole.entry));
     }
     let mut planned = Vec::with_capacity(parts.len());
     for part in parts {

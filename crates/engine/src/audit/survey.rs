@@ -4,6 +4,7 @@
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use super::super::services::{Services, cancelled};
 use super::changed_file::{AuditedFiles, ChangedFile};
@@ -14,8 +15,8 @@ use super::{Audit, AuditRoot, CheckBase, SkippedFile, no_such_path};
 use lockgate_checks::{Watch, parallel};
 use lockgate_error::{Code, Error};
 use lockgate_store::{
-    FileSnapshot, IndexFiles, ListedPath, Listing, OTHER_REPOSITORY, PathKind, Repository, Revision,
-    RevisionFiles,
+    FileSnapshot, IndexFiles, ListedPath, Listing, NOT_UTF8, OTHER_REPOSITORY, PathKind, Repository,
+    Revision, RevisionFiles,
 };
 
 /// Iterates over the files at or below a path that git tracks, some of them twice: those of HEAD, if another revision is
@@ -66,7 +67,6 @@ impl Services {
         let mut is_new = |path: &String| known.compared.insert(folder.join(path));
         candidates.retain(&mut is_new);
         removed.retain(is_new);
-        audit.deleted += removed.len();
         let candidates: Vec<String> = candidates.into_iter().collect();
         let comparisons = parallel(&candidates, self.threads, |path| {
             if watch.cancelled() {
@@ -94,6 +94,7 @@ impl Services {
             .filter_map(|file| Some(file.renamed_from.as_ref()?.path().to_owned()))
             .collect();
         known.renamed.extend(renamed.iter().map(|path| folder.join(path)));
+        audit.deleted += removed.iter().filter(|path| !renamed.contains(path)).count();
         self.set_outside_paths(&mut survey, audit, known)?;
         survey.removed =
             removed.into_iter().chain(renamed).collect::<BTreeSet<String>>().into_iter().collect();
@@ -183,6 +184,18 @@ impl Services {
                         .map(str::to_owned)
                         .collect::<Vec<_>>();
                     files.extend(ignored);
+                    let not_utf8 = [survey.revision.as_ref(), head.as_ref()].into_iter().flatten();
+                    let not_utf8 = not_utf8.flat_map(Revision::not_utf8).chain(&survey.index.not_utf8);
+                    let unnamed = not_utf8
+                        .collect::<BTreeSet<_>>()
+                        .into_iter()
+                        .filter(|path| path.starts_with(&scope.path) && self.is_own_file(root, path))
+                        .map(|path| SkippedFile {
+                            root_index,
+                            path: path.to_string_lossy().into_owned(),
+                            reason: NOT_UTF8.to_owned(),
+                        });
+                    audit.skipped.extend(unnamed);
                     removed.extend(was.into_iter().filter(is_deleted));
                 }
             }
@@ -193,7 +206,8 @@ impl Services {
     }
 
     /// True if a path of a root is a file, and not one of another repository.
-    fn is_own_file(&self, root: usize, path: &str) -> bool {
+    fn is_own_file(&self, root: usize, path: impl AsRef<Path>) -> bool {
+        let path = path.as_ref();
         self.store.files.has_file(root, path) && !self.store.files.is_in_nested_repository(root, path)
     }
 

@@ -12,6 +12,9 @@ use lockgate_store::{DefaultOwner, DocumentPath, EditFilter, EditId, Entry, Entr
 /// The numbers of recent edits among which the last one of an author is sought, one after the other until it is found.
 const RECENT_ENTRIES: [usize; 3] = [1_000, 10_000, 100_000];
 
+/// The number of recent edits of entities among which one is sought that is later than the undone edit.
+const RECENT_ENTITY_EDITS: usize = 100;
+
 /// The fields of a request that name its target.
 const TARGET_FIELDS: [&str; 4] = ["path", "entity_type", "app_id", "organization_id"];
 
@@ -21,7 +24,7 @@ const HISTORY_HINT: &str = "list the edits in the journal; `lockgate log` prints
 impl Services {
     /// Finds the edit that the request names.
     pub(super) fn prepare(&self, revert: &UndoRequest) -> Result<Reversal, Error> {
-        self.recover_for_history();
+        self.recover_for_history()?;
         let resolve = |target: &Target| {
             let place = resolve_for_read(self, target, DefaultOwner::LastChanged);
             place.map_err(|error| self.with_nearest_path_in_hint(target, error))
@@ -57,7 +60,10 @@ impl Services {
         };
         // Without it, the edit itself is reverted or made again.
         let last = self.store.last_reversal(entry.id).ok().flatten();
-        let is_kept = |last: &Entry| last.changes.iter().all(|changed| changed.kept);
+        // An entry has fewer files if another program had reverted the others.
+        let is_kept = |last: &Entry| {
+            last.changes.len() == entry.changes.len() && last.changes.iter().all(|changed| changed.kept)
+        };
         let last = last.filter(|last| last.meta.kind == wanted && is_kept(last));
         let own = Reversal { last: None, entry: entry.clone(), direction };
         let by_last = Reversal { last, entry, direction };
@@ -67,7 +73,8 @@ impl Services {
     /// True if every file has the version from which a reversal starts.
     fn fits(&self, reversal: &Reversal) -> bool {
         let fits = |changed: &FileChange| {
-            self.current_version(changed).is_ok_and(|now| now == reversal.versions(changed).0)
+            let now = self.current_version(reversal.entry.id, changed);
+            now.is_ok_and(|now| now == reversal.versions(changed).0)
         };
         reversal.changes().iter().all(fits)
     }
@@ -174,6 +181,43 @@ impl Services {
         Error::new(Code::InvalidInput, message).field(field).hint(HISTORY_HINT).with_next(NextCall::History)
     }
 
+    /// Names the last edit of an entity in the error for an undo that finds no edit of a file.
+    pub(super) fn with_entity_edit(&self, error: Error, revert: &UndoRequest) -> Error {
+        if error.next.as_deref() != Some(&NextCall::History) {
+            return error;
+        }
+        match self.last_entity_edit(revert) {
+            Some(last) => {
+                let hint =
+                    format!("the last edit is {}: send its `edit_id` to undo it", describe_edit(&last));
+                error.hint(hint)
+            }
+            None => error,
+        }
+    }
+
+    /// Returns the note about an edit of an entity that is later than the edit of a file which was undone, because a call
+    /// without an id and a path means only files.
+    pub(super) fn newer_entity_edit(&self, revert: &UndoRequest, reversal: &Reversal) -> Option<String> {
+        let newer = self.last_entity_edit(revert).filter(|last| last.at > reversal.entry.at)?;
+        Some(format!("a later edit is {}: to undo it, send its `edit_id`", describe_edit(&newer)))
+    }
+
+    /// Returns the last edit of an entity that an undo without an id and a path would mean, if it meant entities.
+    fn last_entity_edit(&self, revert: &UndoRequest) -> Option<Entry> {
+        let is_bare = revert.edit_id.is_none() && revert.target.is_none();
+        if !is_bare || revert.direction == Direction::Redo {
+            return None;
+        }
+        let is_meant = |entry: &Entry| {
+            let is_own = is_same_author(&entry.meta.author, &revert.author.name);
+            let is_edit = entry.meta.kind == EntryKind::Edit && !entry.undone;
+            is_edit && (is_own || revert.whose == Whose::Everyone)
+        };
+        let entries = self.store.rows.entries(None, RECENT_ENTITY_EDITS).ok()?;
+        entries.into_iter().find(is_meant)
+    }
+
     pub(crate) fn entry(&self, id: EditId) -> Result<Entry, Error> {
         self.store.entry(id)?.ok_or_else(|| {
             Error::new(Code::InvalidInput, format!("there is no edit {id} in the journal"))
@@ -187,6 +231,12 @@ impl Services {
 /// Returns true for an edit that is undone, and for an entry that cannot be read, which is then the error.
 fn is_undone(entry: &Result<Entry, Error>) -> bool {
     entry.as_ref().map_or(true, |entry| entry.undone)
+}
+
+/// Names an edit and what it changed.
+fn describe_edit(entry: &Entry) -> String {
+    let changed = entry.changes.first().map(|changed| describe(&changed.target()));
+    changed.map_or_else(|| entry.id.to_string(), |changed| format!("{} of {changed}", entry.id))
 }
 
 /// Returns true if two names of the journal mean the same author.

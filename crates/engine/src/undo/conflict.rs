@@ -4,7 +4,7 @@ use super::super::services::Services;
 use super::choose::is_same_author;
 use super::reversal::{Reversal, verb};
 use lockgate_edit::request::{Direction, UndoRequest};
-use lockgate_error::{Code, Error};
+use lockgate_error::{Code, Disk, Error, ErrorFamily};
 use lockgate_store::{Entry, FileChange};
 
 /// The number of recent edits among which an older one is sought for a proposal.
@@ -13,16 +13,52 @@ const OLDER_ENTRIES: usize = 1_000;
 /// The number of older edits that are tried for a proposal.
 const OLDER_EDITS: usize = 20;
 
+/// True if the files of a reversal are not as it expects them. If a file exists where one is to be restored, or something
+/// else has its name, another program made that.
+pub(super) fn is_conflict(error: &Error) -> bool {
+    matches!(
+        error.code,
+        Code::EditConflict | Code::FileExists | Code::FileNotFound | Code::NotAFile | Code::PathOutsideRoot
+    )
+}
+
+/// True if another program wrote a file while the reversal did, so that the same request may succeed now.
+fn is_overtaken(error: &Error) -> bool {
+    error.code == Code::EditConflict && error.since.is_none() && error.field.is_none()
+}
+
+/// True if an error can concern this one edit, so that an older one may still be undone.
+fn is_of_edit(error: &Error) -> bool {
+    let is_of_file = matches!(
+        error.code.family(),
+        ErrorFamily::Request | ErrorFamily::Target | ErrorFamily::Access | ErrorFamily::Gate
+    );
+    let is_of_file = is_of_file && error.code != Code::NotConfirmed;
+    (is_of_file || error.code == Code::EditConflict) && error.disk == Disk::Untouched
+}
+
 impl Services {
-    /// Rewords an error for a caller who named no version, and names the next older edit to one who named neither an edit
-    /// nor a path. If a file exists where one is to be restored, another program created it.
-    pub(super) fn as_conflict(&self, mut error: Error, reversal: &Reversal, request: &UndoRequest) -> Error {
-        if matches!(error.code, Code::FileExists | Code::FileNotFound) {
-            error.code = Code::EditConflict;
-        }
-        if error.code != Code::EditConflict {
+    /// Rewords a conflict, and names the next older edit to a caller who named neither an edit nor a path.
+    pub(super) fn as_refusal(&self, error: Error, reversal: &Reversal, request: &UndoRequest) -> Error {
+        let is_resent = is_overtaken(&error);
+        let error = if is_conflict(&error) { self.as_conflict(error, reversal) } else { error };
+        let is_bare = request.edit_id.is_none() && request.target.is_none();
+        if !is_bare || is_resent || !is_of_edit(&error) {
             return error;
         }
+        let Some(older) = self.older_proposal(reversal) else { return error };
+        let hint = format!("{}{older}", error.next_step());
+        error.hint(hint)
+    }
+
+    /// Rewords a conflict for a caller who named no version.
+    fn as_conflict(&self, mut error: Error, reversal: &Reversal) -> Error {
+        let own_hint = match (is_overtaken(&error), error.disk) {
+            (_, Disk::Unknown) => error.hint.take().map(String::from),
+            (true, Disk::Untouched) => Some("send the request again".to_owned()),
+            (false, Disk::Untouched) => None,
+        };
+        error.code = Code::EditConflict;
         let Reversal { entry, direction, .. } = reversal;
         let files: Vec<&str> = entry.changes.iter().map(|change| change.path.as_str()).take(3).collect();
         let verb = verb(*direction);
@@ -40,22 +76,8 @@ impl Services {
         if let Some(changed) = conflicting {
             error = error.naming_target(&changed.path);
         }
-        let hint = self.conflict_hint(&error, reversal, request);
+        let hint = own_hint.unwrap_or_else(|| conflict_hint(&error, reversal));
         error.hint(hint)
-    }
-
-    /// Returns the next steps after a conflict.
-    fn conflict_hint(&self, conflict: &Error, reversal: &Reversal, request: &UndoRequest) -> String {
-        let id = reversal.entry.id;
-        let shown = match conflict.since {
-            Some(_) => {
-                format!("edit the current file; `since`, or `lockgate show {id}`, shows the earlier text")
-            }
-            None => format!("`lockgate show {id}` shows the earlier text"),
-        };
-        let is_bare = request.edit_id.is_none() && request.target.is_none();
-        let older = is_bare.then(|| self.older_proposal(reversal)).flatten();
-        shown + &older.unwrap_or_default()
     }
 
     /// Returns the proposal to undo the next older edit of the same author that meets no conflict; `None` for a redo, and
@@ -69,6 +91,7 @@ impl Services {
         let is_older = |older: &&Entry| {
             older.at < entry.at
                 && older.is_undoable()
+                && older.changes.iter().all(|changed| changed.kept)
                 && is_same_author(&older.meta.author, &entry.meta.author)
         };
         let older =
@@ -81,7 +104,7 @@ impl Services {
     fn conflicting_file<'a>(&self, conflict: &Error, reversal: &'a Reversal) -> Option<&'a FileChange> {
         let shown = &conflict.since.as_ref()?.version;
         let is_shown = |changed: &&FileChange| {
-            let version = self.current_version(changed).ok().flatten();
+            let version = self.current_version(reversal.entry.id, changed).ok().flatten();
             version != reversal.versions(changed).0 && version.is_some_and(|now| now.to_string() == *shown)
         };
         let mut shown = reversal.changes().iter().filter(is_shown);
@@ -91,8 +114,18 @@ impl Services {
 
     /// True if every file still has the text that the edit left, so that its undo meets no conflict.
     fn is_untouched(&self, entry: &Entry) -> bool {
-        let has_version =
-            |changed: &FileChange| self.current_version(changed).is_ok_and(|now| now == changed.after);
+        let has_version = |changed: &FileChange| {
+            self.current_version(entry.id, changed).is_ok_and(|now| now == changed.after)
+        };
         entry.changes.iter().all(has_version)
+    }
+}
+
+/// Returns the next steps after a conflict.
+fn conflict_hint(conflict: &Error, reversal: &Reversal) -> String {
+    let id = reversal.entry.id;
+    match conflict.since {
+        Some(_) => format!("edit the current file; `since`, or `lockgate show {id}`, shows the earlier text"),
+        None => format!("`lockgate show {id}` shows the earlier text"),
     }
 }

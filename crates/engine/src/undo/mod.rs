@@ -6,6 +6,7 @@
 mod choose;
 mod conflict;
 mod reversal;
+mod reverted;
 #[cfg(test)]
 mod tests;
 
@@ -16,14 +17,14 @@ use super::batch::{Batch, RestoredMetadata};
 use super::load;
 use super::pipeline;
 use super::report::{Report, Status};
-use super::resolve::{ResolvedTarget, resolve_for_read, resolve_target};
+use super::resolve::{ResolvedTarget, resolve_changed, resolve_target};
 use super::services::Services;
 use lockgate_checks::Watch;
 use lockgate_edit::Edit;
-use lockgate_edit::request::{Author, Direction, Expect, Mode, Request, UndoRequest};
+use lockgate_edit::request::{Author, Expect, Mode, Request, UndoRequest};
 use lockgate_error::{Code, Disk, Error};
 use lockgate_policy::Policy;
-use lockgate_store::{DefaultOwner, EditId, EntryKind, FileChange};
+use lockgate_store::{DefaultOwner, EditId, FileChange};
 use lockgate_text::Version;
 
 /// The number of edits that a call without an id tries, if other calls undo or redo each one first.
@@ -41,13 +42,13 @@ impl Services {
             let request = Arc::clone(&revert);
             let prepare = move |workspace: &Services| {
                 let found = workspace.prepare(&request);
+                let found = found.map_err(|error| workspace.with_entity_edit(error, &request));
                 workspace.check_history()?;
                 found
             };
             let reversal = Arc::new(self.off_reactor(prepare).await?);
-            let outcome = self.carry_out(&reversal, &revert, &watch).await;
-            if revert.edit_id.is_some() || !self.was_overtaken(&reversal, &outcome).await {
-                return outcome;
+            if let Some(reports) = self.carry_out(&reversal, &revert, &watch).await? {
+                return Ok(reports);
             }
         }
         let verb = verb(revert.direction);
@@ -55,25 +56,57 @@ impl Services {
         Err(Error::new(Code::EditConflict, message).hint("send the request again, or name an `edit_id`"))
     }
 
+    /// Carries out a reversal; `None` if the call names no edit, and another one has reverted the chosen edit first.
     async fn carry_out(
         self: &Arc<Self>,
         reversal: &Arc<Reversal>,
         revert: &Arc<UndoRequest>,
         watch: &Arc<Watch>,
-    ) -> Result<Vec<Report>, Error> {
-        let shared = Arc::clone(reversal);
-        if reversal.is_done() {
-            return self.off_reactor(move |workspace| workspace.already_done(&shared)).await;
+    ) -> Result<Option<Vec<Report>>, Error> {
+        if reversal.is_done() && revert.edit_id.is_none() {
+            return Ok(None);
         }
-        let author = revert.author.clone();
-        let call = self.off_reactor(move |workspace| workspace.requests(&shared, &author)).await?;
-        match pipeline::run(self, call, Arc::clone(watch)).await {
-            Ok(reports) => Ok(reports),
+        if reversal.is_done() {
+            let shared = Arc::clone(reversal);
+            return self.off_reactor(move |services| services.already_done(&shared).map(Some)).await;
+        }
+        let outcome = self.revert_files(reversal, reversal.changes().to_vec(), revert, watch).await;
+        if revert.edit_id.is_none() && self.was_overtaken(reversal, &outcome).await {
+            return Ok(None);
+        }
+        let outcome = match outcome {
+            Err(error) if reverted::may_be_reverted(&error) => {
+                self.revert_others(reversal, revert, watch, error).await
+            }
+            outcome => outcome,
+        };
+        let (shared, request) = (Arc::clone(reversal), Arc::clone(revert));
+        match outcome {
+            Ok(mut reports) => {
+                let newer = move |services: &Services| Ok(services.newer_entity_edit(&request, &shared));
+                let newer = self.off_reactor(newer).await.ok().flatten();
+                if let Some((report, newer)) = reports.first_mut().zip(newer) {
+                    report.notes.push(newer);
+                }
+                Ok(Some(reports))
+            }
             Err(error) => {
-                let (shared, request) = (Arc::clone(reversal), Arc::clone(revert));
-                self.off_reactor(move |workspace| Err(workspace.as_conflict(error, &shared, &request))).await
+                self.off_reactor(move |services| Err(services.as_refusal(error, &shared, &request))).await
             }
         }
+    }
+
+    /// Reverts some of the changes of a reversal, in all of their files or in none.
+    async fn revert_files(
+        self: &Arc<Self>,
+        reversal: &Arc<Reversal>,
+        changes: Vec<FileChange>,
+        revert: &UndoRequest,
+        watch: &Arc<Watch>,
+    ) -> Result<Vec<Report>, Error> {
+        let (shared, author) = (Arc::clone(reversal), revert.author.clone());
+        let batch = self.off_reactor(move |services| services.requests(&shared, &changes, &author)).await?;
+        pipeline::run(self, batch, Arc::clone(watch)).await
     }
 
     /// True if this call changed nothing, because another one undid or redid the same edit after it was chosen.
@@ -86,19 +119,19 @@ impl Services {
             Ok(reports) => reports.iter().all(|report| report.status != Status::Written),
             // Other errors, as of a cancelled call, say nothing about the edit. A conflict that was found during the write
             // may have changed a file.
-            Err(error) => error.code == Code::EditConflict && error.disk == Disk::Untouched,
+            Err(error) => conflict::is_conflict(error) && error.disk == Disk::Untouched,
         };
         let (id, direction) = (reversal.entry.id, reversal.direction);
         let is_done = move |workspace: &Services| Ok(is_in_state(&workspace.entry(id)?, direction));
         may_be && self.off_reactor(is_done).await.unwrap_or(false)
     }
 
-    /// Builds the requests that revert an edit, the last change first.
-    fn requests(&self, reversal: &Reversal, author: &Author) -> Result<Batch, Error> {
+    /// Builds the requests that revert these changes of an edit, the last change first.
+    fn requests(&self, reversal: &Reversal, changes: &[FileChange], author: &Author) -> Result<Batch, Error> {
         let id = reversal.entry.id;
-        let mut requests = Vec::with_capacity(reversal.changes().len());
-        let mut restores = Vec::with_capacity(reversal.changes().len());
-        for changed in reversal.changes().iter().rev() {
+        let mut requests = Vec::with_capacity(changes.len());
+        let mut restores = Vec::with_capacity(changes.len());
+        for changed in changes.iter().rev() {
             let (from, to) = reversal.versions(changed);
             let edit = match to {
                 Some(to) => Edit::Restore(self.stored_content(id, changed, to)?),
@@ -118,37 +151,36 @@ impl Services {
                 (Some(_), Some(_)) => RestoredMetadata::default(),
             });
         }
-        let kind = match reversal.direction {
-            Direction::Undo => EntryKind::Undo(id),
-            Direction::Redo => EntryKind::Redo(id),
-        };
-        Ok(Batch { restores, is_batch: false, ..Batch::new(requests, kind) })
+        let root = self.store.journal.root_of(id);
+        Ok(Batch { restores, root, is_batch: false, ..Batch::new(requests, reversal.kind()) })
     }
 
     /// Builds the reports of an edit that already is in the requested state.
     fn already_done(&self, reversal: &Reversal) -> Result<Vec<Report>, Error> {
         let report = |changed: &FileChange| {
-            let target = self.changed_target(changed)?;
+            let target = self.changed_target(reversal.entry.id, changed)?;
             let current = load::read(self, &target.place, &target.rules)?;
             Report::already_applied(&target, reversal.entry.id, None, None, current)
         };
         reversal.entry.changes.iter().map(report).collect()
     }
 
-    /// Returns the version that a changed file has now; `None` if there is no file.
-    fn current_version(&self, changed: &FileChange) -> Result<Option<Version>, Error> {
-        let target = self.changed_target(changed)?;
+    /// Returns the version that a file which this edit changed has now; `None` if there is no file.
+    fn current_version(&self, id: EditId, changed: &FileChange) -> Result<Option<Version>, Error> {
+        let target = self.changed_target(id, changed)?;
         let current = load::read(self, &target.place, &target.rules)?;
         Ok(current.text().map(|text| text.version()))
     }
 
-    /// Resolves the file or row that an edit changed: exactly that row, also if the caller has one of the same path.
-    fn changed_target(&self, changed: &FileChange) -> Result<ResolvedTarget, Error> {
-        resolve_target(self, &changed.target(), DefaultOwner::Global)
+    /// Resolves the file or row that an edit changed: exactly that row, also if the caller has one of the same path, and the
+    /// file in the root whose journal has the edit.
+    fn changed_target(&self, id: EditId, changed: &FileChange) -> Result<ResolvedTarget, Error> {
+        let root = self.store.journal.root_of(id);
+        resolve_target(self, &changed.target(), DefaultOwner::Global, root)
     }
 
     fn stored_content(&self, id: EditId, changed: &FileChange, version: Version) -> Result<Vec<u8>, Error> {
-        let place = resolve_for_read(self, &changed.target(), DefaultOwner::Global)?;
+        let place = resolve_changed(self, id, changed)?;
         let text = if changed.kept { place.text(&self.store, &version.hex())? } else { None };
         text.ok_or_else(|| {
             let message = format!("the journal has no text of {} for edit {id}", changed.path);

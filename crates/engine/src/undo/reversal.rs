@@ -1,7 +1,7 @@
 //! An edit to undo or to redo.
 
 use lockgate_edit::request::Direction;
-use lockgate_store::{Entry, FileChange};
+use lockgate_store::{Entry, EntryKind, FileChange};
 use lockgate_text::Version;
 
 /// An entry with the direction in which to apply it: undo or redo.
@@ -25,6 +25,14 @@ impl Reversal {
         match (&self.last, self.direction) {
             (Some(_), _) | (None, Direction::Undo) => (changed.after, changed.before),
             (None, Direction::Redo) => (changed.before, changed.after),
+        }
+    }
+
+    /// Returns the kind of the entry that records the reversal.
+    pub(super) const fn kind(&self) -> EntryKind {
+        match self.direction {
+            Direction::Undo => EntryKind::Undo(self.entry.id),
+            Direction::Redo => EntryKind::Redo(self.entry.id),
         }
     }
 

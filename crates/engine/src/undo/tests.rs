@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::report::Status;
 use super::super::services::Services;
 use crate::tests::Fixture;
-use crate::{BytesBefore, HostChange};
+use crate::{BytesBefore, HostChange, Workspace};
 use lockgate_checks::Watch;
 use lockgate_edit::Edit;
 use lockgate_edit::request::{Author, Direction, Expect, Mode, Request, Target, UndoRequest, Whose};
@@ -208,5 +208,65 @@ async fn a_conflict_in_one_of_several_files_names_it() {
         let beginning = format!("edit {edit} of p.txt, q.txt cannot be undone: {path}: line 1 of version ");
         assert!(error.message.starts_with(&beginning), "{}", error.message);
         assert!(error.code == Code::EditConflict && error.names_target());
+    }
+}
+
+/// A path of the outer root may also lie in the inner one.
+#[tokio::test]
+async fn an_edit_is_undone_in_the_root_whose_journal_has_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (outer, inner, own) = (dir.path().join("root"), dir.path().join("root/sub"), dir.path().join("own"));
+    std::fs::create_dir_all(&inner).unwrap();
+    let path = inner.join("a.txt");
+    let open = |roots: [&std::path::PathBuf; 2]| {
+        Workspace::at(&roots.map(Clone::clone)).with_state_dir(&own).services().unwrap()
+    };
+    for before in [None, Some("one\n")] {
+        before.iter().for_each(|text| std::fs::write(&path, text).unwrap());
+        let request = Request {
+            author: author("one"),
+            ..Request::new(Target::File("sub/a.txt".to_owned()), Edit::Content("two\n".to_owned()))
+        };
+        let edit = open([&outer, &inner]).edit(request, Watch::idle()).await.unwrap().edit_id.unwrap();
+        let services = open([&inner, &outer]);
+        services.undo_or_redo(undo(edit), Watch::idle()).await.unwrap();
+        assert_eq!(std::fs::read_to_string(&path).ok().as_deref(), before);
+        let again = services.undo_or_redo(undo(edit), Watch::idle()).await.unwrap();
+        assert_eq!(again[0].status, Status::AlreadyApplied);
+    }
+}
+
+#[tokio::test]
+async fn a_conflict_that_another_program_caused_during_the_write_is_to_be_sent_again() {
+    let fixture = Fixture::new(&[("a.txt", "one\n")]);
+    let services = &fixture.services;
+    let request = Request::new(Target::File("a.txt".to_owned()), Edit::Restore(b"two\n".to_vec()));
+    let edit_id = services.edit(request, Watch::idle()).await.unwrap().edit_id.unwrap();
+    let reversal = services.prepare(&undo(edit_id)).unwrap();
+    let conflict = || Error::new(Code::EditConflict, "a.txt was changed").hint("merge the two texts");
+    let hint = |error| services.as_refusal(error, &reversal, &undo(edit_id)).hint.unwrap().into_string();
+    assert_eq!(hint(conflict()), "send the request again");
+    let shown = format!("`lockgate show {edit_id}` shows the earlier text");
+    assert_eq!(hint(conflict().field("expected_version")), shown);
+    assert_eq!(hint(conflict().with_unknown_disk()), "merge the two texts");
+}
+
+#[tokio::test]
+async fn a_folder_that_leads_outside_is_a_conflict() {
+    let fixture = Fixture::new(&[]);
+    fixture.write("sub/a.txt", "one\n");
+    let (services, sub) = (&fixture.services, fixture.root().join("sub"));
+    for edit in [Edit::Restore(b"two\n".to_vec()), Edit::Remove] {
+        let request =
+            Request { author: author("one"), ..Request::new(Target::File("sub/a.txt".to_owned()), edit) };
+        let edit = services.edit(request, Watch::idle()).await.unwrap().edit_id.unwrap();
+        std::fs::rename(&sub, fixture.own().join("there")).unwrap();
+        std::os::unix::fs::symlink(fixture.own().join("there"), &sub).unwrap();
+        let error = undo_error(services, edit).await;
+        assert_eq!(error.code, Code::EditConflict, "{error:?}");
+        let hint = format!("`lockgate show {edit}` shows the earlier text");
+        assert_eq!((error.hint, error.next), (Some(hint.into()), None));
+        std::fs::remove_file(&sub).unwrap();
+        std::fs::rename(fixture.own().join("there"), &sub).unwrap();
     }
 }

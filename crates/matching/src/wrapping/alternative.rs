@@ -12,6 +12,8 @@ pub struct AlternativeEdit {
     pub line: Option<usize>,
     /// Set if a layer of escapes was removed from the search alone, which is done once.
     pub is_unescaped: bool,
+    /// Set if the search was in a fence of a diff.
+    pub is_fenced_diff: bool,
     /// Set if the signs of a diff were removed, which is done once.
     pub is_unsigned: bool,
     /// Set if the lines must have the file's indentation: what was removed may have been a part of it.
@@ -25,6 +27,7 @@ impl AlternativeEdit {
             replace,
             line: None,
             is_unescaped: false,
+            is_fenced_diff: false,
             is_unsigned: false,
             keeps_indent: false,
         }

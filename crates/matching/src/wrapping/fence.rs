@@ -4,12 +4,20 @@ use super::alternative::{AlternativeEdit, joined, lines};
 
 /// Removes the fence from the search, and from the replacement if that is fenced too.
 pub(super) fn remove(search: &str, replace: &str) -> Option<AlternativeEdit> {
+    let is_fenced_diff = is_diff(search);
     let search = inside(search)?;
-    match inside(replace) {
-        Some(replace) => Some(AlternativeEdit::new(search, replace)),
-        None if has_fence(replace) => None,
-        None => Some(AlternativeEdit::new(search, replace.to_owned())),
-    }
+    let replace = match inside(replace) {
+        Some(replace) => replace,
+        None if has_fence(replace) => return None,
+        None => replace.to_owned(),
+    };
+    Some(AlternativeEdit { is_fenced_diff, ..AlternativeEdit::new(search, replace) })
+}
+
+/// Returns true if the fence names the language of its text as `diff` or `patch`.
+fn is_diff(text: &str) -> bool {
+    let language = text.trim_start().trim_start_matches(['`', '~']).lines().next();
+    language.is_some_and(|language| ["diff", "patch"].contains(&language.trim()))
 }
 
 /// Returns true if a text begins with a fence: the rest may be more than one block.

@@ -30,12 +30,13 @@ pub(super) fn alternatives(search: &str, replace: &str) -> Vec<AlternativeEdit> 
             .into_iter()
             .chain(gutter::remove(search, replace))
             .chain(line_edges::remove(search, replace))
-            .chain(if alternative.is_unsigned { Vec::new() } else { prefix::remove(search, replace) })
+            .chain(if alternative.is_unsigned { Vec::new() } else { prefix::remove(&alternative) })
             .chain(if alternative.is_unescaped { Vec::new() } else { escapes::remove(search, replace) });
         for mut other in more {
             other.line = other.line.or(alternative.line);
             other.is_unescaped |= alternative.is_unescaped;
             other.is_unsigned |= alternative.is_unsigned;
+            other.is_fenced_diff |= alternative.is_fenced_diff;
             other.keeps_indent |= alternative.keeps_indent;
             let blank = other.search.trim().is_empty();
             let known = all.iter().any(|one| (&one.search, &one.replace) == (&other.search, &other.replace));
@@ -86,6 +87,19 @@ mod tests {
         assert!(has(&escaped(&escaped(search)), &escaped(&escaped(replace)), (search, replace)));
         assert!(has(&escaped(search), replace, (search, replace)));
         assert!(!has(&escaped(&escaped(search)), replace, (search, replace)));
+    }
+
+    #[test]
+    fn a_fence_of_a_diff_shows_that_a_dash_is_a_sign() {
+        let loses_signs = |language: &str, replace: &str| {
+            let search = format!("```{language}\n-a\n-b\n```\n");
+            let found = alternatives(&search, replace);
+            found.iter().any(|one| (&*one.search, &*one.replace) == ("a\nb\n", "c\n"))
+        };
+        for replace in ["c\n", "```diff\n+c\n```\n"] {
+            assert!(loses_signs("diff", replace) && loses_signs("patch", replace), "{replace}");
+        }
+        assert!(!loses_signs("", "c\n") && !loses_signs("yaml", "c\n"), "the control: it may be a list");
     }
 
     #[test]

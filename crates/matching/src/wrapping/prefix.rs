@@ -5,16 +5,16 @@ use std::collections::HashSet;
 use super::alternative::{AlternativeEdit, joined, lines};
 
 /// Removes the first column of the search if it is the old side of a diff, and of the replacement if that is the new
-/// side. A replacement without added lines may have no signs, if a header, an unchanged line or the indentation behind all
-/// signs of the search shows that it is a diff: a `-` alone may be text.
-pub(crate) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
-    let has_header = without_header(search) != search;
-    let (search, replace) = (without_header(search), without_header(replace));
+/// side. A replacement without added lines may have no signs, if a fence, a header, an unchanged line or the indentation
+/// behind all signs of the search shows that it is a diff: a `-` alone may be text.
+pub(crate) fn remove(edit: &AlternativeEdit) -> Vec<AlternativeEdit> {
+    let (search, replace) = (without_header(&edit.search), without_header(&edit.replace));
+    let has_diff_mark = edit.is_fenced_diff || search != edit.search;
     let Some((old, has_removed)) = side(search, '-') else { return Vec::new() };
     let full_lines = || lines(search).filter(|line| !line.trim().is_empty());
     let has_unchanged = full_lines().any(|line| line.starts_with(' '));
     let is_indented = full_lines().all(|line| line.starts_with("-  ") || line.starts_with("-\t"));
-    let is_old_side = has_removed && (has_header || has_unchanged || is_indented);
+    let is_old_side = has_removed && (has_diff_mark || has_unchanged || is_indented);
     // A new side has no removed lines; a text with other lines that begin like them is a list, or code.
     let quoted: HashSet<&str> = lines(&old).collect();
     if lines(replace).any(|line| line.starts_with('-') && !quoted.contains(line)) {
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     fn read(search: &str, replace: &str) -> Option<(String, String)> {
-        remove(search, replace)
+        remove(&AlternativeEdit::plain(search, replace))
             .into_iter()
             .next()
             .map(|alternative| (alternative.search, alternative.replace))

@@ -93,7 +93,10 @@ fn left_out_note(run: &GateRun) -> String {
 
 /// Returns a note for each other reason for which gates could not check the draft.
 fn other_reasons(verdict: &Verdict) -> Vec<String> {
-    let is_other = |run: &GateRun| run.outcome == Outcome::Unavailable && run.reason == RunReason::Outcome;
+    let is_other = |run: &GateRun| {
+        let has_no_note = matches!(run.reason, RunReason::Outcome | RunReason::Unread);
+        run.outcome == Outcome::Unavailable && has_no_note
+    };
     let mut reasons: Vec<Option<&str>> = Vec::new();
     for run in verdict.runs.iter().filter(|run| is_other(run)) {
         if !reasons.contains(&run.why.as_deref()) {

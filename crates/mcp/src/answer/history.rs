@@ -18,20 +18,25 @@ const MAX_SHOWN_BYTES: (usize, usize) = (80, 400);
 /// Maximum number of files of one edit that a list names.
 const MAX_LISTED_FILES: usize = 20;
 
-/// The line of a list that is not complete.
-const TRUNCATED: &str = "truncated: there are more edits; `offset` skips these";
-
 /// Describes who made an edit, and when, as in `made by claude-code 2.1, 3 minutes ago`.
 pub fn describe_origin(entry: &Entry) -> String {
     let by = name(&entry.meta.author).map(|author| format!("by {author}, ")).unwrap_or_default();
     format!("made {by}{}", age(entry.at))
 }
 
-/// Renders a list of at most `most` edits. The first one has fewer files if it does not fit otherwise.
-pub fn history(entries: &[Entry], most: usize, options: &ResponseOptions) -> Answer {
+/// Renders a list of at most `most` edits. The first one has fewer files if it does not fit otherwise. `next_step` returns
+/// the next step after a list of this many edits that is not complete.
+pub fn history(
+    entries: &[Entry],
+    most: usize,
+    next_step: impl Fn(usize) -> &'static str,
+    options: &ResponseOptions,
+) -> Answer {
+    let last_line = |edits: usize| format!("truncated: {}", next_step(edits));
     let (mut list, mut lines) =
         (HistoryResponse { truncated: Some(true), ..HistoryResponse::default() }, Vec::new());
-    let mut used = size_limit::size(&list, TRUNCATED, options.forms);
+    let longest = [0, most].map(last_line).into_iter().max_by_key(String::len).unwrap_or_default();
+    let mut used = size_limit::size(&list, &longest, options.forms);
     for entry in entries.iter().take(most) {
         let least = if list.edits.is_empty() { 1 } else { MAX_LISTED_FILES };
         let fitting = (least..=MAX_LISTED_FILES).rev().find_map(|files| {
@@ -46,7 +51,7 @@ pub fn history(entries: &[Entry], most: usize, options: &ResponseOptions) -> Ans
         lines.push(line);
     }
     list.truncated.take_if(|_| list.edits.len() == entries.len());
-    lines.extend(list.truncated.map(|_| TRUNCATED.to_owned()));
+    lines.extend(list.truncated.map(|_| last_line(list.edits.len())));
     if lines.is_empty() {
         lines.push("no edits found".to_owned());
     }
@@ -176,7 +181,8 @@ mod tests {
             for path_bytes in [200, 400] {
                 let options = ResponseOptions { forms, ..ResponseOptions::default() };
                 let entries = [entry(2, 60, path_bytes), entry(1, 60, path_bytes)];
-                let answer = history(&entries, 20, &options);
+                let answer =
+                    history(&entries, 20, |_| "there are more edits; `offset` skips these", &options);
                 assert!(
                     size_limit::size(&answer.json, &answer.text, forms) <= size_limit::available(&options)
                 );

@@ -92,51 +92,15 @@ impl NextStep {
     /// Converts the next step of a rejection into a call of the offered tools. `entry` is the index of the edit in a
     /// call with several.
     fn new(next: &NextCall, entry: Option<usize>, options: &ResponseOptions) -> Option<NextStep> {
-        let set_texts = |arguments: &mut JsonObject, entry, search: &str, replace: &str| {
-            let fields = edit_fields(arguments, entry)?;
-            fields.insert(options.profile.names.search.to_owned(), search.into());
-            fields.insert(options.profile.names.replace.to_owned(), replace.into());
-            Some(())
-        };
         match next {
-            NextCall::Edit { search, replace } => {
-                repeated(options, |_, arguments| set_texts(arguments, entry, search, replace))
-            }
-            NextCall::Edits(corrected) => repeated(options, |_, arguments| {
-                corrected.iter().try_for_each(|CorrectedEdit { entry, search, replace }| {
-                    set_texts(arguments, Some(*entry), search, replace)
-                })
-            }),
-            NextCall::Move { list, index, by } => repeated(options, |_, arguments| {
-                let moved =
-                    edit_fields(arguments, entry)?.get_mut(*list)?.get_mut(*index)?.as_object_mut()?;
-                for name in ["start_line", "end_line", "at_line"] {
-                    if let Some(line) = moved.get_mut(name) {
-                        *line = (line.as_i64()? + i64::try_from(*by).ok()?).into();
-                    }
-                }
-                Some(())
-            }),
-            NextCall::Fields { set, unset } => repeated(options, |current, arguments| {
-                let fields = edit_fields(arguments, entry)?;
-                if !set.iter().all(|(name, _)| current.has_field(name, entry)) {
-                    return None;
-                }
-                unset.iter().for_each(|name| {
-                    fields.shift_remove(*name);
-                });
-                fields.extend(set.iter().map(|(name, value)| ((*name).to_owned(), wire_value(value))));
+            NextCall::Edit { .. }
+            | NextCall::Edits(_)
+            | NextCall::Move { .. }
+            | NextCall::Fields { .. }
+            | NextCall::Path { .. } => repeated(options, |current, arguments| {
+                correct_edit(current, arguments, next, entry, options)?;
                 // The same call would fail again.
                 (*arguments != current.arguments).then_some(())
-            }),
-            NextCall::Path { path } => repeated(options, |_, arguments| {
-                let field = options.profile.names.path;
-                let wrong = edit_fields(arguments, entry)?.insert(field.to_owned(), path.as_str().into())?;
-                // Another edit of the call may have the same wrong path.
-                let edits = arguments.get_mut("edits").and_then(Value::as_array_mut).into_iter().flatten();
-                let same = edits.filter_map(|edit| edit.get_mut(field)).filter(|other| **other == wrong);
-                same.for_each(|other| *other = path.as_str().into());
-                Some(())
             }),
             NextCall::Rename { .. } | NextCall::Correct { .. } | NextCall::InList { .. } => {
                 corrected(options, next)
@@ -187,6 +151,56 @@ fn repeated(
     let mut arguments = current.arguments.clone();
     change(current, &mut arguments)?;
     (current.check)(arguments.clone()).is_ok().then(|| call(current.tool, arguments))
+}
+
+/// Corrects an edit of a call; `entry` is its index in a call with several. `None` if that is not possible.
+fn correct_edit(
+    current: &ToolCall,
+    arguments: &mut JsonObject,
+    next: &NextCall,
+    entry: Option<usize>,
+    options: &ResponseOptions,
+) -> Option<()> {
+    let names = &options.profile.names;
+    match next {
+        NextCall::Edit { search, replace } => {
+            let fields = edit_fields(arguments, entry)?;
+            fields.insert(names.search.to_owned(), search.as_str().into());
+            fields.insert(names.replace.to_owned(), replace.as_str().into());
+        }
+        NextCall::Edits(corrected) => {
+            for CorrectedEdit { entry, next } in corrected {
+                correct_edit(current, arguments, next, Some(*entry), options)?;
+            }
+        }
+        NextCall::Move { list, index, by } => {
+            let moved = edit_fields(arguments, entry)?.get_mut(*list)?.get_mut(*index)?.as_object_mut()?;
+            for name in ["start_line", "end_line", "at_line"] {
+                if let Some(line) = moved.get_mut(name) {
+                    *line = (line.as_i64()? + i64::try_from(*by).ok()?).into();
+                }
+            }
+        }
+        NextCall::Fields { set, unset } => {
+            let fields = edit_fields(arguments, entry)?;
+            if !set.iter().all(|(name, _)| current.has_field(name, entry)) {
+                return None;
+            }
+            unset.iter().for_each(|name| {
+                fields.shift_remove(*name);
+            });
+            fields.extend(set.iter().map(|(name, value)| ((*name).to_owned(), wire_value(value))));
+        }
+        NextCall::Path { path } => {
+            let wrong = edit_fields(arguments, entry)?.insert(names.path.to_owned(), path.as_str().into())?;
+            // Another edit of the call may have the same wrong path.
+            let edits = arguments.get_mut("edits").and_then(Value::as_array_mut).into_iter().flatten();
+            let same = edits.filter_map(|edit| edit.get_mut(names.path)).filter(|other| **other == wrong);
+            same.for_each(|other| *other = path.as_str().into());
+        }
+        _ => return None,
+    }
+    Some(())
 }
 
 /// Returns the fields that name the target of the call, if it has one.

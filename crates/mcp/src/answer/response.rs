@@ -10,7 +10,7 @@ use super::message::{self, LineDisplay, Message};
 use super::next;
 use super::options::{DiffDisplay, ExtraField, ResponseOptions};
 use super::text;
-use lockgate_checks::{GateRun, Isolation};
+use lockgate_checks::{GateRun, Isolation, RunReason};
 use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_engine::{GuardLevel, Report, Status};
 use lockgate_error::{Best, Code, Disk, Error, EvidenceLine, Since};
@@ -23,6 +23,9 @@ use lockgate_text::diff::{Diff, Extent, ShownSide};
 
 /// The hint when there are no findings but a required gate could not run.
 const MISSING_GATE_HINT: &str = "make the gate run here, or ask a person to change the policy";
+
+/// The hint when a required formatter could not read the draft.
+const UNREAD_HINT: &str = "correct the text so that the formatter can read it";
 
 /// Maximum length of a run of changed lines that the text form shows in full.
 const MAX_SHOWN_RUN: usize = 12;
@@ -59,7 +62,7 @@ impl<'a> FullResponse<'a> {
         // The counts and the only changed lines tell how the others moved.
         let is_derivable = lines == LineDisplay::Shown && regions.len() == 1;
         let remedy =
-            if findings.blocking.is_empty() { MISSING_GATE_HINT } else { Code::GateRefused.remedy() };
+            if findings.blocking.is_empty() { required_hint(report) } else { Code::GateRefused.remedy() };
         let (code, detail) = options.profile.code_pair(Code::GateRefused);
         let message = Message::of_report(report, &diff, &findings, options);
         let headline = message::headline(report, &diff, findings.blocking.len(), lines);
@@ -180,6 +183,12 @@ impl<'a> FullResponse<'a> {
         self.response.message = Some(message.text());
         self.message = message;
     }
+}
+
+/// Returns the hint when there are no findings but required gates have no result.
+fn required_hint(report: &Report) -> &'static str {
+    let mut blocking = report.verdict.runs.iter().filter(|run| run.blocking);
+    if blocking.all(|run| run.reason == RunReason::Unread) { UNREAD_HINT } else { MISSING_GATE_HINT }
 }
 
 /// True if the caller knows the changed lines: it created or removed the file.

@@ -16,7 +16,7 @@ use super::outcome::{Executor, Rendering, ToolOutcome, parse_request};
 use crate::answer::{self, Answer, CallOffers, Forms, Purpose, ResponseOptions, ToolCall};
 use crate::tools::{Effect, Tool, ToolRequest, UnwrittenEdit};
 use lockgate_checks::sanitize;
-use lockgate_edit::request::{Author, AuthorName, ClientName, Entity, EntityFields, Target};
+use lockgate_edit::request::{Author, AuthorName, ClientName, Entity, EntityKind, Target};
 use lockgate_error::{Code, Error};
 
 /// Maximum characters of a client's name in the journal.
@@ -92,12 +92,15 @@ async fn handle(
 
 /// Returns the entity that the arguments name, even if others of them are invalid.
 fn named_entity(tool: &Tool, arguments: &JsonObject) -> Option<Entity> {
-    let text = |name: &str| arguments.get(name).and_then(Value::as_str).map(str::to_owned);
-    let (entity_type, path) = (Some(text("entity_type")?), text(tool.profile.names.path)?);
     (tool.schema)().get("properties")?.get("entity_type")?;
-    let fields =
-        EntityFields { entity_type, app_id: text("app_id"), organization_id: text("organization_id") };
-    fields.into_target(path).ok()?.entity().cloned()
+    let text = |name: &str| arguments.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let id = |name: &str| text(name).map(str::to_owned);
+    Some(Entity {
+        kind: EntityKind::from_name(text("entity_type")?)?,
+        path: id(tool.profile.names.path).unwrap_or_default(),
+        app_id: id("app_id"),
+        organization_id: id("organization_id"),
+    })
 }
 
 /// Parses the call and verifies the answers that came with it.

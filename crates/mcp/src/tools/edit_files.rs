@@ -99,8 +99,7 @@ fn join_entries(requests: Vec<Request>) -> Result<Vec<Request>, Error> {
             continue;
         };
         known.expect = join_expectations(&known.expect, request.expect).ok_or_else(|| {
-            let message =
-                format!("edits[{entry}] expects another version than an earlier edit of the same file");
+            let message = "an earlier edit of the same file expects another version";
             Error::new(Code::InvalidInput, message).field("expected_version").with_entry(entry)
         })?;
         if let Edit::Several(parts) = &mut known.edit {

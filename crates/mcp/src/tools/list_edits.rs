@@ -36,8 +36,18 @@ fn into_request(input: ListEdits) -> Result<ToolRequest, Error> {
     // One more entry than is shown tells if there are more.
     let request = HistoryRequest { target, max_entries: offset + most + 1 };
     Ok(ToolRequest::read(request, move |entries, options| {
-        answer::history(entries.get(offset..).unwrap_or_default(), most, options)
+        let truncated = |shown| next_step(offset, shown, hint);
+        answer::history(entries.get(offset..).unwrap_or_default(), most, truncated, options)
     }))
+}
+
+/// Returns the next step after a list that is not complete; `hint` is that for edits that no offset reaches.
+fn next_step(offset: usize, shown: usize, hint: &'static str) -> &'static str {
+    if offset.saturating_add(shown) <= MAX_OFFSET {
+        "there are more edits; `offset` skips these"
+    } else {
+        hint
+    }
 }
 
 /// The maximum number of skipped edits: with those that are shown, as many as one request may have.
@@ -47,13 +57,23 @@ const MAX_OFFSET: usize = HistoryRequest::MAX_ENTRIES - 101;
 const OLDER_HINT: &str = "only the newest edits can be listed; `path` lists older ones of one file or entity";
 
 /// The next step after a larger offset in the list of one file or entity.
-const NEWEST_HINT: &str = "only the 999 newest edits of a file or entity can be listed";
+const NEWEST_HINT: &str = "at most the 999 newest edits of a file or entity can be listed";
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn the_next_step_is_possible() {
+        let skips = "there are more edits; `offset` skips these";
+        for (offset, shown, step) in
+            [(0, 20, skips), (879, 20, skips), (880, 20, OLDER_HINT), (899, 1, OLDER_HINT)]
+        {
+            assert_eq!(next_step(offset, shown, OLDER_HINT), step, "{offset} and {shown}");
+        }
+    }
 
     #[test]
     fn a_number_of_results_is_within_bounds() {

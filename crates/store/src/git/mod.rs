@@ -12,6 +12,8 @@ mod special_files;
 mod tree;
 
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -74,6 +76,8 @@ pub struct Revision {
 pub struct IndexFiles {
     /// Those that are staged or committed.
     pub staged: BTreeSet<String>,
+    /// Those of them whose paths are not UTF-8.
+    pub not_utf8: Vec<PathBuf>,
     /// Those that a sparse checkout leaves out of the work tree, or the folders that contain them.
     left_out: BTreeSet<String>,
 }
@@ -157,7 +161,13 @@ impl Repository {
         };
         let mut files = IndexFiles::default();
         for entry in index.entries() {
-            let Ok(path) = std::str::from_utf8(entry.path(&index)) else { continue };
+            let is_file = entry.mode == Mode::FILE || entry.mode == Mode::FILE_EXECUTABLE;
+            let path: &[u8] = entry.path(&index);
+            let Ok(path) = std::str::from_utf8(path) else {
+                let inside = Path::new(OsStr::from_bytes(path)).strip_prefix(&self.prefix).ok();
+                files.not_utf8.extend(inside.filter(|_| is_file).map(Path::to_owned));
+                continue;
+            };
             let is_left_out = entry.flags.contains(Flags::SKIP_WORKTREE);
             // A folder that is left out as a whole can be one entry, which ends with `/`.
             if is_left_out && format!("{}/", self.prefix).starts_with(path) {
@@ -167,7 +177,7 @@ impl Repository {
             if is_left_out {
                 files.left_out.insert(path.trim_end_matches('/').to_owned());
             }
-            if entry.mode == Mode::FILE || entry.mode == Mode::FILE_EXECUTABLE {
+            if is_file {
                 files.staged.insert(path);
             }
         }
@@ -300,6 +310,11 @@ impl Revision {
     /// The paths of the files at the revision; can be shared between threads.
     pub fn names(&self) -> RevisionFiles<'_> {
         RevisionFiles::new(&self.trees, self.repo.object_hash())
+    }
+
+    /// Returns the paths of the files at the revision that are not UTF-8, relative to the root.
+    pub fn not_utf8(&self) -> &[PathBuf] {
+        &self.trees.not_utf8
     }
 
     /// True if the revision has a submodule at a path, or at a folder above it.

@@ -3,6 +3,9 @@
 //! Invariant: at most the limit of entries is visited, whatever the trees contain.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::PathBuf;
 
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
@@ -14,9 +17,11 @@ const MAX_ENTRIES: usize = 4_000_000;
 /// The files below a folder of one revision.
 #[derive(Debug, Default)]
 pub(super) struct Trees {
-    /// The ids of the blobs, by path relative to the folder. Links, submodules and names that are not UTF-8
+    /// The ids of the blobs, by path relative to the folder. Links, submodules and paths that are not UTF-8
     /// are left out.
     pub(super) files: BTreeMap<String, ObjectId>,
+    /// The paths of the blobs that are not UTF-8, relative to the folder.
+    pub(super) not_utf8: Vec<PathBuf>,
     /// The paths of the submodules, relative to the folder.
     pub(super) submodules: BTreeSet<String>,
 }
@@ -28,7 +33,7 @@ impl Trees {
     pub(super) fn read(repo: &gix::Repository, top: ObjectId, folder: &str) -> Result<Trees, String> {
         let mut trees = Trees::default();
         let Some(root) = below(repo, top, folder)? else { return Ok(trees) };
-        let (mut todo, mut count) = (vec![(String::new(), root)], 0_usize);
+        let (mut todo, mut count) = (vec![(Vec::new(), root)], 0_usize);
         while let Some((path, id)) = todo.pop() {
             let tree = repo.find_tree(id).map_err(|error| describe(&error))?;
             for entry in tree.iter() {
@@ -37,17 +42,20 @@ impl Trees {
                 if count > MAX_ENTRIES {
                     return Err(format!("it has more than {MAX_ENTRIES} files and folders"));
                 }
-                let Ok(name) = std::str::from_utf8(entry.filename()) else { continue };
-                let inner = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
-                match entry.kind() {
-                    EntryKind::Tree => todo.push((inner, entry.object_id())),
-                    EntryKind::Blob | EntryKind::BlobExecutable => {
-                        trees.files.insert(inner, entry.object_id());
+                let name: &[u8] = entry.filename();
+                let inner = if path.is_empty() { name.to_vec() } else { [path.as_slice(), name].join(&b'/') };
+                match (entry.kind(), std::str::from_utf8(&inner).ok()) {
+                    (EntryKind::Tree, _) => todo.push((inner, entry.object_id())),
+                    (EntryKind::Blob | EntryKind::BlobExecutable, Some(path)) => {
+                        trees.files.insert(path.to_owned(), entry.object_id());
                     }
-                    EntryKind::Commit => {
-                        trees.submodules.insert(inner);
+                    (EntryKind::Blob | EntryKind::BlobExecutable, None) => {
+                        trees.not_utf8.push(OsString::from_vec(inner).into());
                     }
-                    EntryKind::Link => {}
+                    (EntryKind::Commit, Some(path)) => {
+                        trees.submodules.insert(path.to_owned());
+                    }
+                    (EntryKind::Commit, None) | (EntryKind::Link, _) => {}
                 }
             }
         }

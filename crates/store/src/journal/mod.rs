@@ -19,7 +19,7 @@ pub(super) use root_journal::RootJournal;
 use super::disk::inode::Inodes;
 use super::file_write::FileWrite;
 use super::files::Files;
-use super::history::{EditFilter, EditId, EditMeta, Entry, RetentionLimits};
+use super::history::{EditFilter, EditId, EditMeta, Entry, EntryKind, RetentionLimits};
 use super::paths::file_location::FileLocation;
 use super::sql::{Database, DatabaseError, EntryState};
 use super::state::StateFolder;
@@ -67,21 +67,43 @@ impl Journal {
         let rows = pending::rows(writes, staged)?;
         let first = writes.first().ok_or_else(pending::nothing)?;
         root_journal::find(&self.journals, first.place)?.with_database(|database| {
-            pending::check_kind(meta, database)?;
+            if let Err(error) = pending::check_kind(meta, database) {
+                return Ok(Err(error));
+            }
             let number = database.insert(meta, EntryState::Begun, &rows, inodes)?;
-            Ok(PendingEdit::new(database, number))
-        })
+            Ok(Ok(PendingEdit::new(database, number)))
+        })?
     }
 
-    /// Records changes that another program has already written, as one edit.
+    /// Records changes that another program has already written, as one edit, undo or redo.
     ///
-    /// Errors: `INVALID_INPUT` for files of several roots, `NO_SPACE`, `STORE_UNAVAILABLE`.
+    /// Errors: `INVALID_INPUT` for files of several roots, and for an undo or redo of another journal's edit; `NO_SPACE`,
+    /// `STORE_UNAVAILABLE`.
     pub fn record_outside(&self, meta: &EditMeta, changes: &[OutsideChange<'_>]) -> Result<EditId, Error> {
         let rows = outside::rows(changes)?;
         let first = changes.first().ok_or_else(pending::nothing)?;
         root_journal::find(&self.journals, first.place)?.with_database(|database| {
-            database.insert(meta, EntryState::Settled, &rows, &[]).map(|number| database.id(number))
-        })
+            if let Err(error) = pending::check_kind(meta, database) {
+                return Ok(Err(error));
+            }
+            let number = match meta.kind {
+                EntryKind::Edit => database.insert(meta, EntryState::Settled, &rows, &[])?,
+                // Settling it also marks the edit as undone or redone; recovery does so if this process ends before.
+                EntryKind::Undo(_) | EntryKind::Redo(_) => {
+                    let number = database.insert(meta, EntryState::Begun, &rows, &[])?;
+                    database.settle(number)?;
+                    number
+                }
+            };
+            Ok(Ok(database.id(number)))
+        })?
+    }
+
+    /// Returns the number of the root whose journal gave this id; `None` if none did, or if that journal cannot be read.
+    pub fn root_of(&self, id: EditId) -> Option<usize> {
+        let has_given =
+            |journal: &RootJournal| journal.with_database(|database| database.has_given(id)) == Ok(true);
+        self.journals.iter().position(has_given)
     }
 
     /// Takes the notes about journals that were set aside and are reported to nobody yet.

@@ -116,10 +116,13 @@ pub(super) fn nothing() -> Error {
 }
 
 /// Checks that an undo or redo names an edit of the same journal.
-pub(super) fn check_kind(meta: &EditMeta, database: &Database) -> Result<(), DatabaseError> {
+///
+/// Errors: `INVALID_INPUT`.
+pub(super) fn check_kind(meta: &EditMeta, database: &Database) -> Result<(), Error> {
     match meta.kind {
         EntryKind::Undo(of) | EntryKind::Redo(of) if of.journal() != database.name() => {
-            Err(DatabaseError::Other(format!("the edit {of} is in the journal of another root")))
+            let message = format!("edit {of} is in the journal of another root than its file");
+            Err(Error::new(Code::InvalidInput, message).hint("name the roots as they were for that edit"))
         }
         EntryKind::Edit | EntryKind::Undo(_) | EntryKind::Redo(_) => Ok(()),
     }

@@ -30,7 +30,26 @@ pub(crate) fn admit_with_folder(
     purpose: AccessPurpose,
 ) -> Result<(FileLocation, Folder), Error> {
     spelling::check(path)?;
-    let (root, rest) = walk::choose(roots, path)?;
+    admit_below(roots, walk::choose(roots, path)?, path, purpose)
+}
+
+/// Does the same as [`admit_with_folder`], but takes the path as one of this root, even if it also lies in a root below it.
+pub(crate) fn admit_in_root(
+    roots: &[Root],
+    root: usize,
+    path: &str,
+    purpose: AccessPurpose,
+) -> Result<(FileLocation, Folder), Error> {
+    spelling::check(path)?;
+    admit_below(roots, (root, walk::rest_in_root(roots, root, path)?), path, purpose)
+}
+
+fn admit_below(
+    roots: &[Root],
+    (root, rest): (usize, String),
+    path: &str,
+    purpose: AccessPurpose,
+) -> Result<(FileLocation, Folder), Error> {
     let normal = spelling::normal(&rest).unwrap_or_else(|| rest.clone());
     refuse_protected(&normal, path)?;
     let mut found = walk::walk(roots, root, &rest, path)?;

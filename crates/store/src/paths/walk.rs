@@ -90,6 +90,17 @@ pub(crate) fn choose(roots: &[Root], path: &str) -> Result<(usize, String), Erro
     Ok((index, rest))
 }
 
+/// Returns the rest of a path below this root, even if the path also lies in a root below it.
+pub(crate) fn rest_in_root(roots: &[Root], root: usize, path: &str) -> Result<String, Error> {
+    let chosen = choose(roots, path)?;
+    if chosen.0 == root {
+        return Ok(chosen.1);
+    }
+    let rest = roots.get(root).and_then(|root| root.rest_of(Path::new(path)));
+    let (_, rest) = rest.ok_or_else(|| system_error::outside(path))?;
+    rest.into_os_string().into_string().map_err(|_| system_error::outside(path))
+}
+
 /// Follows `path`, relative to the root of that index.
 pub(crate) fn walk(roots: &[Root], root: usize, path: &str, shown: &str) -> Result<WalkEnd, Error> {
     let mut walk = PathWalk {

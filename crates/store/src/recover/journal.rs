@@ -9,6 +9,7 @@ use crate::journal::{Journal, NO_COPY, RootJournal};
 use crate::lock_key::LockKey;
 use crate::locks::Locks;
 use crate::sql::{Database, DatabaseError, UnsettledEdit};
+use lockgate_error::Error;
 use lockgate_text::Version;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -29,6 +30,8 @@ pub struct Recovery {
     pub notes: Vec<String>,
     /// The keys of edits of these files that could not be recovered yet, because others hold some of the locks.
     pub awaited: Vec<LockKey>,
+    /// The reason why the journal could not record the outcome of an edit, if there was one.
+    pub error: Option<Error>,
 }
 
 impl Journal {
@@ -91,8 +94,8 @@ fn recover_and_record(
 ) {
     if edit.files.iter().any(|file| file.staged == NO_COPY) {
         // Another program wrote the files. An earlier version recorded that in two steps, and was killed between them.
-        let failed = database.settle(edit.number).err();
-        recovery.notes.extend(failed.map(|error| not_recorded(database, edit.number, &error)));
+        let result = database.settle(edit.number);
+        recovery.add_outcome(database, edit.number, result);
         return;
     }
     let interrupted_edit = InterruptedEdit {
@@ -109,17 +112,23 @@ fn recover_and_record(
         RecoveryAction::Nothing | RecoveryAction::Wait | RecoveryAction::Leave => Ok(()),
     };
     recovery.notes.extend(recovered.notes);
-    recovery.notes.extend(result.err().map(|error| not_recorded(database, edit.number, &error)));
+    recovery.add_outcome(database, edit.number, result);
     if recovered.action == RecoveryAction::Wait && recovered.keys.iter().any(|key| held.contains(key)) {
         recovery.awaited.extend(recovered.keys);
     }
     drop(recovered.locks);
 }
 
-fn not_recorded(database: &Database, number: u64, error: &DatabaseError) -> String {
-    let (_, reason) = error.code_and_reason();
-    let id = database.id(number);
-    format!("the edit {id} is incomplete, and the journal could not record its outcome: {reason}")
+impl Recovery {
+    /// Adds the reason why the outcome of an edit could not be recorded, if so.
+    fn add_outcome(&mut self, database: &Database, number: u64, result: Result<(), DatabaseError>) {
+        let Err(error) = result else { return };
+        let id = database.id(number);
+        let error = error
+            .to_error(&format!("the edit {id} is incomplete, and the journal could not record its outcome"));
+        self.notes.push(error.message.clone());
+        self.error.get_or_insert(error);
+    }
 }
 
 /// Removes staged copies that no row names. Only a power cut leaves them, so this runs once after each boot.

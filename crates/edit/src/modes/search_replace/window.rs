@@ -51,13 +51,21 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// Adds the edit with the nearest symbol, if the text occurs exactly once there, or else a read of the only place
-    /// of the text. Of several symbols that are equally near, none is proposed.
-    fn with_other_symbol(&self, search: &Search, outline: Option<&Outline>, error: Error) -> Error {
+    /// Adds the edit with the nearest symbol, if its name is misspelt and the text occurs exactly once there, or else a
+    /// read of the only place of the text. Of several symbols that are equally near, none is proposed.
+    fn with_other_symbol(
+        &self,
+        search: &Search,
+        nearest: Option<(&Outline, &[&str])>,
+        error: Error,
+    ) -> Error {
         let Some(symbol) = &search.within else { return error };
-        if let Some(outline) = outline {
-            match nearest_all(symbol, outline.names()).as_slice() {
-                [suggestion] if self.occurs_once_in(search, suggestion, outline) => {
+        if let Some((outline, nearest)) = nearest {
+            match nearest {
+                [suggestion]
+                    if Outline::is_misspelling(symbol, suggestion, self.buffer.view())
+                        && self.occurs_once_in(search, suggestion, outline) =>
+                {
                     let set = vec![("within", FieldValue::Text((*suggestion).to_owned()))];
                     return error.with_next(NextCall::Fields { set, unset: Vec::new() });
                 }
@@ -68,7 +76,7 @@ impl<'a> Window<'a> {
         let Some(place) = self.only_match(search, self.bytes()) else { return error };
         // Without `within`, the edit may be elsewhere than the caller wants it. In a language without symbols, the
         // lines that the caller gave still restrict it.
-        if outline.is_none() && search.lines.is_some() {
+        if nearest.is_none() && search.lines.is_some() {
             return error.with_next(without_symbol());
         }
         let (first, last) = self.span_lines(&place);
@@ -142,8 +150,10 @@ impl<'a> Window<'a> {
         let found: Vec<(usize, usize)> = spans.iter().filter_map(|span| self.shared_lines(span)).collect();
         match (found.as_slice(), spans.first()) {
             ([], None) => {
-                let error = unknown(symbol, self.context.noun, &outline);
-                Err(self.with_other_symbol(search, Some(&outline), error))
+                let paths = outline.paths();
+                let nearest = nearest_all(symbol, paths.iter().copied());
+                let error = unknown(symbol, self.context.noun, &outline, &paths, &nearest);
+                Err(self.with_other_symbol(search, Some((&outline, &nearest)), error))
             }
             ([], Some(first)) => Err(self.outside(search, symbol, &spans, first)),
             ([(first, last)], _) => {
@@ -245,19 +255,34 @@ fn without_symbol() -> NextCall {
     NextCall::Fields { set: Vec::new(), unset: vec!["within"] }
 }
 
-fn unknown(symbol: &str, noun: &str, outline: &Outline) -> Error {
-    let message = match nearest_all(symbol, outline.names()).as_slice() {
-        [] => format!("no symbol in the {noun} is called {symbol:?}"),
-        nearest => {
-            let nearest = nearest.join(" or ");
-            format!("no symbol in the {noun} is called {symbol:?}; did you mean {nearest}?")
-        }
+/// Returns the error for a name that no symbol has, with the names that there are.
+fn unknown(symbol: &str, noun: &str, outline: &Outline, paths: &[&str], nearest: &[&str]) -> Error {
+    let message = format!("no symbol in the {noun} is called {symbol:?}");
+    if let Some((name, _)) = Outline::numbered(symbol)
+        && let count @ 1.. = outline.highest_number(name)
+    {
+        let hint = match count {
+            1 => format!("there is only one {name}; leave out the number"),
+            _ => format!("there are {count} symbols called {name}; give a number from 1 to {count}"),
+        };
+        return Error::new(Code::MatchNotFound, message).field("within").hint(hint);
+    }
+    let message = match nearest {
+        [] => message,
+        nearest => format!("{message}; did you mean {}?", listed(nearest, " or ")),
     };
-    let names: Vec<&str> = outline.names().take(NAMES).collect();
-    let hint = match names.as_slice() {
-        [] => "there are none".to_owned(),
-        [only] => format!("there is only {only}"),
-        several => format!("there are {}", several.join(", ")),
+    let (shown, more) = paths.split_at(paths.len().min(NAMES));
+    let hint = match (shown, more.len()) {
+        ([], _) => "there are none".to_owned(),
+        ([only], _) => format!("there is only {}", listed(&[only], "")),
+        (several, 0) => format!("there are {}", listed(several, ", ")),
+        (several, more) => format!("there are {} and {more} more", listed(several, ", ")),
     };
     Error::new(Code::MatchNotFound, message).field("within").hint(hint)
+}
+
+/// Joins names, of which those with a comma are in quotation marks.
+fn listed(names: &[&str], separator: &str) -> String {
+    let quoted = |name: &&str| if name.contains(',') { format!("{name:?}") } else { (*name).to_owned() };
+    names.iter().map(quoted).collect::<Vec<_>>().join(separator)
 }
