@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::batch::{Batch, RestoredMetadata};
 use super::decide::Decision;
@@ -52,9 +53,10 @@ pub(super) fn commit(
     let Some(first) = writes.first() else { return Ok(Committed::Nothing) };
     let how = wanted.map(|draft| draft.target.rules.publishing).reduce(Publishing::stricter);
     let meta = batch.edit_meta(gate_summary(drafts.iter().map(|draft| &draft.verdict)));
+    let began = Instant::now();
     match first.place.publish(&services.store, &writes, how.unwrap_or_default(), &meta) {
         Ok(WriteOutcome::All(published)) => {
-            remember(services, drafts, &published);
+            remember(services, drafts, &published, began);
             Ok(Committed::Written(published))
         }
         Ok(WriteOutcome::Overtaken) => Ok(Committed::Overtaken(None)),
@@ -76,12 +78,12 @@ fn check_mount(FileDraft { request, target, current, .. }: &FileDraft<'_>) -> Re
 }
 
 /// Keeps the texts that were written to files, for the next call, and the versions that were replaced, for calls that have
-/// arrived already.
-fn remember(services: &Services, drafts: &[FileDraft<'_>], published: &PublishedBatch) {
+/// arrived already. `began` is a time before the first text was in place.
+fn remember(services: &Services, drafts: &[FileDraft<'_>], published: &PublishedBatch, began: Instant) {
     let written = drafts.iter().filter(|draft| draft.drafted.is_changed);
     for (FileDraft { request, target, current, drafted, .. }, file) in written.zip(&published.files) {
         if current.snapshot.is_some() {
-            services.recent_edits.add(target.place.key(), file.time, current.buffer.version());
+            services.recent_edits.add(target.place.key(), (began, file.time), current.buffer.version());
         }
         match (target.place.file(), &request.edit) {
             (Some(file), Edit::Remove) => services.texts.forget(file),

@@ -37,7 +37,7 @@ impl ReadRequest for HistoryRequest {
         let place = self.target.as_ref().map(resolve).transpose()?;
         let most = self.max_entries.min(HistoryRequest::MAX_ENTRIES);
         // Without an edit that cannot be recorded, the list still has the others; the note of the recovery is kept.
-        drop(services.recover_for_history());
+        services.recover_for_history();
         let entries = match place {
             Some(place) => place.entries(&services.store, most)?,
             None => services.store.entries(most)?,

@@ -26,7 +26,6 @@
 //! # Ok::<(), lockgate_error::Error>(())
 //! ```
 
-mod arrival_queues;
 mod audit;
 mod batch;
 mod caches;

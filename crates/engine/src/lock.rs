@@ -1,11 +1,7 @@
 //! Takes the locks of all targets of a call, in one order.
 
-use std::future::poll_fn;
-use std::pin::pin;
-use std::task::Poll;
 use std::time::Instant;
 
-use super::arrival_queues::QueuePlace;
 use super::resolve::ResolvedTarget;
 use super::services::{Services, cancelled};
 use lockgate_checks::Watch;
@@ -69,29 +65,17 @@ pub(super) fn lock(services: &Services, targets: &[ResolvedTarget], held: Option
     }
 }
 
-/// Waits for locks, at most for these times. The call leaves its places in the queues of arrival as soon as it waits.
+/// Waits for locks, at most for these times.
 ///
 /// Errors: `LOCK_TIMEOUT`, `INTERNAL` when the caller cancelled the request, `IO_FAILED` when the server stops.
 pub(super) async fn wait(
     services: &Services,
     keys: Vec<LockKey>,
     waits: LockWaits,
-    places: Vec<QueuePlace>,
     watch: &Watch,
 ) -> Result<HeldLocks, Error> {
-    let since = Instant::now();
-    let guard = {
-        let mut guard = pin!(services.locks.hold(&keys, waits));
-        // The first poll enters the queue.
-        let entered = poll_fn(|context| Poll::Ready(guard.as_mut().poll(context))).await;
-        drop(places);
-        match entered {
-            Poll::Ready(guard) => guard,
-            Poll::Pending => {
-                tokio::select! { guard = guard => guard, () = watch.ended() => Err(cancelled(watch)) }
-            }
-        }
-    };
+    let (guard, since) = (services.locks.hold(&keys, waits), Instant::now());
+    let guard = tokio::select! { guard = guard => guard, () = watch.ended() => Err(cancelled(watch)) };
     watch.report_lock_wait(since.elapsed());
     Ok(HeldLocks { keys, guard: guard? })
 }

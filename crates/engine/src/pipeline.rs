@@ -82,7 +82,6 @@ fn attempt(
         LockOutcome::Busy(keys) => return Ok(retry::busy(services, batch, &targets, keys, attempt)),
         LockOutcome::Outdated => return Ok(Outcome::Again),
     };
-    attempt.queue_places.clear();
     if retry::needs_recovery(services, batch, &mut targets, attempt)? {
         return Ok(retry::recover(services, batch, &targets, locks, attempt));
     }

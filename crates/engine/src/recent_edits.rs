@@ -20,43 +20,48 @@ pub(super) struct RecentEdits(Mutex<VecDeque<RecentEdit>>);
 
 #[derive(Debug)]
 struct RecentEdit {
-    /// The time at which the new text was in place.
+    /// The time before the new text could be in place, and a time at which it was.
+    began: Instant,
     time: Instant,
     key: LockKey,
     replaced: Version,
 }
 
 impl RecentEdits {
-    /// Adds an edit whose lock is still held: the time at which the new text was in place, and the version that it replaced.
-    pub(super) fn add(&self, key: LockKey, time: Instant, replaced: Version) {
+    /// Adds an edit whose lock is still held: a time before the new text could be in place and one at which it was, and the
+    /// version that it replaced.
+    pub(super) fn add(&self, key: LockKey, (began, time): (Instant, Instant), replaced: Version) {
         let mut edits = self.0.lock();
         if edits.len() == MAX_EDITS {
             edits.pop_front();
         }
-        edits.push_back(RecentEdit { time, key, replaced });
+        edits.push_back(RecentEdit { began, time, key, replaced });
     }
 
-    /// Returns the version of a target at the first time, if an edit has replaced it until the second one. `None` if more
-    /// edits were made since then than are remembered.
+    /// Returns the version of a target at the first time, if an edit can have replaced it until the second one. `None` if
+    /// more edits were made since then than are remembered.
     pub(super) fn version_at(&self, time: Instant, until: Instant, key: &LockKey) -> Option<Version> {
         let edits = self.0.lock();
         if edits.len() == MAX_EDITS && edits.front().is_some_and(|oldest| oldest.time > time) {
             return None;
         }
         let replaced = edits.iter().find(|edit| edit.time > time && edit.key == *key)?;
-        (replaced.time <= until).then_some(replaced.replaced)
+        (replaced.began <= until).then_some(replaced.replaced)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resolve::resolve_target;
     use crate::tests::Fixture;
     use lockgate_checks::Watch;
     use lockgate_edit::request::{Request, Target};
     use lockgate_edit::{Edit, LineEdit, LineEditNames};
     use lockgate_error::Code;
+    use lockgate_store::DefaultOwner;
     use std::fs;
+    use std::time::Duration;
 
     const THREE_LINES: &str = "one\ntwo\nthree\n";
 
@@ -83,6 +88,26 @@ mod tests {
         let before = Instant::now();
         assert_eq!(third_line("", Some(before)).await.unwrap(), "1\none\ntwo\nTHREE\n");
         assert_eq!(third_line("", None).await.unwrap(), "1\none\nTHREE\nthree\n");
+    }
+
+    /// A text that is read between the exchange of the files and the look at the clock is the new one.
+    #[test]
+    fn an_edit_can_have_replaced_a_text_since_it_began() {
+        let edits = RecentEdits::default();
+        let fixture = Fixture::new(&[("a.txt", "a")]);
+        let target = Target::File("a.txt".to_owned());
+        let key =
+            resolve_target(&fixture.services, &target, DefaultOwner::Closest, None).unwrap().place.key();
+        let version = Version::hash(b"a");
+        let at = |milliseconds| Duration::from_millis(milliseconds);
+        let start = Instant::now();
+        edits.add(key.clone(), (start + at(10), start + at(20)), version);
+        let version_at = |arrival, until| edits.version_at(start + at(arrival), start + at(until), &key);
+        assert_eq!(
+            [version_at(0, 9), version_at(0, 15), version_at(15, 30)],
+            [None, Some(version), Some(version)]
+        );
+        assert_eq!(version_at(20, 30), None);
     }
 
     #[tokio::test]

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::arrival_queues::QueuePlace;
 use super::batch::Batch;
 use super::lock::{self, HeldLocks};
 use super::plan::FileDraft;
@@ -25,8 +24,6 @@ const MAX_ATTEMPTS: usize = 8;
 /// What an attempt leaves for the next one.
 #[derive(Default)]
 pub(super) struct Attempt {
-    /// The places of the call in the queues, until it has its locks or waits for them.
-    pub(super) queue_places: Vec<QueuePlace>,
     /// The locks that the next attempt may use.
     pub(super) locks: Option<HeldLocks>,
     /// The rows of the requests' entities, which stay the same for the whole call.
@@ -98,8 +95,7 @@ pub(super) async fn run(
     attempt_once: AttemptFn,
 ) -> Result<Vec<Report>, Error> {
     batch.requests.iter().for_each(|request| services.prewarm(&request.target));
-    let queue_places = services.arrival_queues.wait(&batch.requests, &watch).await;
-    let mut attempt = Attempt { queue_places, ..Attempt::default() };
+    let mut attempt = Attempt::default();
     for _ in 0..MAX_ATTEMPTS {
         let (call, call_watch) = (Arc::clone(&batch), Arc::clone(&watch));
         let work = move |services: &Services| {
@@ -114,8 +110,7 @@ pub(super) async fn run(
                 return Ok(reports);
             }
             Outcome::Busy { keys, waits } => {
-                let places = std::mem::take(&mut attempt.queue_places);
-                attempt.locks = Some(lock::wait(services, keys, waits, places, &watch).await?);
+                attempt.locks = Some(lock::wait(services, keys, waits, &watch).await?);
             }
             Outcome::Again => {}
             Outcome::Overtaken(error) => return Err(error.unwrap_or_else(overtaken)),
@@ -159,12 +154,16 @@ pub(super) fn busy(
 }
 
 fn wait_for(targets: &[ResolvedTarget], keys: Vec<LockKey>) -> Outcome {
+    Outcome::Busy { keys, waits: lock_waits(targets) }
+}
+
+/// Returns the longest waits for the locks of these targets.
+pub(super) fn lock_waits(targets: &[ResolvedTarget]) -> LockWaits {
     let limits = || targets.iter().map(|target| &target.rules.limits);
-    let waits = LockWaits {
+    LockWaits {
         queue: limits().map(|limits| limits.queue_wait).max().unwrap_or_default(),
         process: limits().map(|limits| limits.lock_wait).max().unwrap_or_default(),
-    };
-    Outcome::Busy { keys, waits }
+    }
 }
 
 /// Returns the texts of the drafts, onto whose successors the edits can be rebased. Empty if an edit makes a new text, or
@@ -225,26 +224,4 @@ pub(super) fn recover(
 fn overtaken() -> Error {
     let message = "another program changed the target while the gates checked this edit";
     Error::new(Code::EditConflict, message).hint("read it again, and send the edit with its `version`")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tests::Fixture;
-    use lockgate_edit::Edit;
-    use lockgate_edit::request::Target;
-
-    #[tokio::test]
-    async fn calls_that_arrive_together_are_made_in_their_order() {
-        for _ in 0..20 {
-            let fixture = Fixture::new(&[("a.txt", "0\n")]);
-            let write = |text: &str| {
-                let edit = Edit::Content(text.to_owned());
-                fixture.services.edit(Request::new(Target::File("a.txt".to_owned()), edit), Watch::idle())
-            };
-            let (one, two, three) = tokio::join!(write("1\n"), write("2\n"), write("3\n"));
-            assert!(one.is_ok() && two.is_ok() && three.is_ok());
-            assert_eq!(std::fs::read_to_string(fixture.root().join("a.txt")).unwrap(), "3\n");
-        }
-    }
 }

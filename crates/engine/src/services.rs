@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-use super::arrival_queues::ArrivalQueues;
 use super::policy_cache::PolicyCache;
 use super::read::CodeIndex;
 use super::recent_edits::RecentEdits;
@@ -16,6 +15,7 @@ use lockgate_checks::{GateRuntime, Watch};
 use lockgate_error::{Code, Error};
 use lockgate_store::{
     EntityStore, Files, IndexFile, Journal, LockKey, Locks, Recovery, StateFolder, Store, ToolCallRecords,
+    UnrecordedEdit,
 };
 
 /// The number of edits in progress per core. Edits wait for the disk more than they compute.
@@ -43,7 +43,6 @@ pub struct Services {
     pub(super) texts: TextCache,
     pub(super) recent_edits: RecentEdits,
     permits: Arc<Semaphore>,
-    pub(super) arrival_queues: ArrivalQueues,
     /// The number of worker threads for calls over many files.
     pub(super) threads: usize,
 }
@@ -72,7 +71,6 @@ impl Services {
             texts: TextCache::default(),
             recent_edits: RecentEdits::default(),
             permits: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
-            arrival_queues: ArrivalQueues::default(),
             threads: cores,
         }
     }
@@ -98,12 +96,12 @@ impl Services {
     /// Recovers incomplete edits before the history is read, so that no edit that was written is missing there. Edits that
     /// are in progress are left alone.
     ///
-    /// Errors: `NO_SPACE` or `STORE_UNAVAILABLE` if the journal could not record an edit, which the history then lacks.
-    pub(super) fn recover_for_history(&self) -> Result<(), Error> {
+    /// Returns the edits that a journal could not record, which the history then lacks.
+    pub(super) fn recover_for_history(&self) -> Vec<UnrecordedEdit> {
         if !self.store.journal.has_unsettled_edits() {
-            return Ok(());
+            return Vec::new();
         }
-        self.recover_edits(&[]).error.map_or(Ok(()), Err)
+        self.recover_edits(&[]).unrecorded
     }
 
     /// Runs blocking or expensive work on a thread where it does not delay other calls.

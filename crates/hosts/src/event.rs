@@ -291,10 +291,13 @@ impl Envelope {
             _ => args,
         };
         let failure = error_text(payload.get("error"));
-        let (moment, name) = match payload.get("toolResult") {
-            _ if failure.is_some() => (Moment::AfterFailure, "postToolUseFailure"),
-            Some(_) => (Moment::After, "postToolUse"),
-            None => (Moment::Before, "preToolUse"),
+        let is_after = payload.contains_key("toolResult") || payload.contains_key("error");
+        let (moment, name) = if failure.is_some() {
+            (Moment::AfterFailure, "postToolUseFailure")
+        } else if is_after {
+            (Moment::After, "postToolUse")
+        } else {
+            (Moment::Before, "preToolUse")
         };
         Some(Envelope {
             moment,
@@ -432,7 +435,9 @@ fn error_text(error: Option<&Value>) -> Option<String> {
         Value::Null => true,
         Value::String(text) => text.is_empty(),
         Value::Object(fields) => fields.is_empty(),
-        Value::Array(_) | Value::Bool(_) | Value::Number(_) => false,
+        Value::Array(items) => items.is_empty(),
+        Value::Bool(is_error) => !is_error,
+        Value::Number(_) => false,
     };
     error.filter(|_| !is_empty).map(words)
 }
@@ -541,12 +546,18 @@ mod tests {
                 json!({"toolCall": {"name": "replace_file_content", "args": antigravity}, "error": error}),
             ]
         };
-        for empty in [json!(null), json!(""), json!({})] {
+        for empty in [json!(null), json!(""), json!({}), json!([]), json!(false)] {
             for payload in after(empty) {
                 let event = event(&payload);
                 assert_eq!((event.moment, &event.calls[0].failure), (Moment::After, &None), "{payload}");
             }
         }
+        let without_result = json!({"toolName": "edit", "toolArgs": copilot, "error": ""});
+        let event_without_result = event(&without_result);
+        assert_eq!(
+            (event_without_result.moment, &*event_without_result.name),
+            (Moment::After, "postToolUse")
+        );
         for error in [json!("no match"), json!({"message": "no match"})] {
             for payload in after(error) {
                 assert_eq!(event(&payload).calls[0].failure.as_deref(), Some("no match"), "{payload}");

@@ -4,7 +4,7 @@
 
 use super::edit::{NamedLines, QuoteMatches, QuotedReplacement};
 use super::patch::Chunk;
-use super::simulate::{exact_lines, unix};
+use super::simulate::{ChunkPlace, chunk_places, unix};
 use lockgate_edit::request::{BlockFields, EntityKind, ToleranceFields};
 use lockgate_edit::{
     self as edit, Edit, EditLimits, EditPart, Insertion, LineEdit, LineEditNames, Occurrences, OnDuplicate,
@@ -78,19 +78,19 @@ pub fn updated_bytes(path: &str, before: &[u8], chunks: &[Chunk]) -> Result<Vec<
 }
 
 /// Returns the edit that applies the chunks of a patch to a file. Its parts have the index of their chunk. A chunk that the
-/// tool of a host finds exactly has that place; any other is looked for in the whole file.
+/// tool of a host finds exactly has that place; any other is looked for below the last such chunk of its section.
 ///
-/// Errors: `NOT_TEXT`; `NO_MATCH` for a header that is not a line of the file; `NO_MATCH` and `AMBIGUOUS_MATCH` for a
-/// chunk that quotes blank lines only.
+/// Errors: `NOT_TEXT`; `NO_MATCH` for a header that is not a line below that chunk, and for a chunk below the last line;
+/// `NO_MATCH` and `AMBIGUOUS_MATCH` for a chunk that quotes blank lines only.
 pub fn update(before: &[u8], chunks: &[Chunk]) -> Result<Edit, Error> {
     let buffer = Buffer::read(before.to_vec(), Hints::default())?;
-    let exact = exact_lines(&buffer, chunks);
-    if let ([only], [exact]) = (chunks, exact.as_slice()) {
-        return chunk_edit(&buffer, only, *exact);
+    let places = chunk_places(&buffer, chunks);
+    if let ([only], [place]) = (chunks, places.as_slice()) {
+        return chunk_edit(&buffer, only, *place);
     }
     let mut parts = Vec::new();
-    for (entry, (chunk, exact)) in chunks.iter().zip(exact).enumerate() {
-        parts.push(EditPart { entry, edit: chunk_edit(&buffer, chunk, exact)? });
+    for (entry, (chunk, place)) in chunks.iter().zip(places).enumerate() {
+        parts.push(EditPart { entry, edit: chunk_edit(&buffer, chunk, place)? });
     }
     Ok(Edit::Several(parts))
 }
@@ -108,27 +108,32 @@ fn block(search: String, replace: String, occurrences: Occurrences) -> BlockFiel
     }
 }
 
-/// Returns the edit of one chunk, at the lines that it quotes exactly if they are known. Else a header narrows the lines to
-/// search, and so does the mark that the chunk ends the file.
-fn chunk_edit(buffer: &Buffer, chunk: &Chunk, exact: Option<NamedLines>) -> Result<Edit, Error> {
+/// Returns the edit of one chunk, at the lines that it quotes exactly if they are known. Else the known lines above and a
+/// header narrow the lines to search, and so does the mark that the chunk ends the file.
+fn chunk_edit(buffer: &Buffer, chunk: &Chunk, place: ChunkPlace) -> Result<Edit, Error> {
     let quoted: Vec<&str> = chunk.old().collect();
     let new: String = chunk.new_lines().flat_map(|line| [line, "\n"]).collect();
     let is_blank = |line: &&str| line.trim().is_empty();
-    if let Some(NamedLines { start, end }) = exact.filter(|_| !quoted.iter().all(is_blank)) {
+    if let Some(NamedLines { start, end }) = place.exact.filter(|_| !quoted.iter().all(is_blank)) {
         return search_edit(&quoted, new, Some(start), Some(end));
     }
-    let header = chunk.header.as_deref().map(|header| header_line(buffer, header)).transpose()?;
+    let above_end = place.above.map_or(0, |above| above.end);
+    let header = chunk.header.as_deref().map(|header| header_line(buffer, header, above_end)).transpose()?;
     if quoted.is_empty() {
         let names = LineEditNames::default();
         let insertion = Insertion { at_line: Insertion::END, content: new, expect: None, names };
         return Ok(Edit::Insert(vec![insertion]));
     }
     let count = buffer.lines().count();
+    let start = match (header, place.above) {
+        (None, Some(above)) => Some(first_line_below(buffer, above, &quoted)?),
+        (header, _) => header,
+    };
     let first = if chunk.at_end && quoted.len() <= count {
         let last_place = count - quoted.len() + 1;
-        Some(header.map_or(last_place, |header| header.max(last_place)))
+        Some(start.map_or(last_place, |start| start.max(last_place)))
     } else {
-        header
+        start
     };
     let exact_places = || places(buffer, first.unwrap_or(1), &quoted);
     if quoted.iter().all(is_blank) {
@@ -156,14 +161,35 @@ fn search_edit(
     BlockFields { start_line: number(start), end_line: number(end), ..fields }.into_edit()
 }
 
-/// Returns the number of the first line that is the header of a chunk.
-fn header_line(buffer: &Buffer, header: &str) -> Result<usize, Error> {
-    let is_header = |line: &str| line.trim() == header.trim();
-    let at = buffer.lines().iter().position(is_header);
-    at.map(|at| at + 1).ok_or_else(|| {
-        let message = format!("no line of the file is the header of a chunk, `@@ {header}`");
+/// Returns the number of the first line below line `above` that is the header of a chunk: an exact line, or else one that
+/// differs in blanks at its end, or at both ends.
+fn header_line(buffer: &Buffer, header: &str, above: usize) -> Result<usize, Error> {
+    let trims: [fn(&str) -> &str; 3] = [|line| line, str::trim_end, str::trim];
+    let found = trims.iter().find_map(|trim| {
+        let mut lines = buffer.lines().iter().zip(1..).skip(above);
+        lines.find_map(|(line, number)| (trim(line) == trim(header)).then_some(number))
+    });
+    found.ok_or_else(|| {
+        let lines =
+            if above == 0 { "no line of the file".to_owned() } else { format!("no line below line {above}") };
+        let message = format!("{lines} is the header of a chunk, `@@ {header}`");
         Error::new(Code::MatchNotFound, message).hint("give a whole line of the file after `@@`, or nothing")
     })
+}
+
+/// Returns the first line to search for a chunk below the lines of another. If those lines alone have the quoted ones, it is
+/// the first of them, so that the two chunks overlap.
+///
+/// Errors: `NO_MATCH` if the file has no line below.
+fn first_line_below(buffer: &Buffer, above: NamedLines, quoted: &[&str]) -> Result<usize, Error> {
+    match places(buffer, above.start, quoted).last() {
+        Some(line) if *line <= above.end => Ok(above.start),
+        None if above.end >= buffer.lines().count() => {
+            let message = "a chunk is below another one that ends with the last line of the file";
+            Err(Error::new(Code::MatchNotFound, message).hint("give the chunks in the order of the file"))
+        }
+        Some(_) | None => Ok(above.end + 1),
+    }
 }
 
 /// Returns the first line of each place, from line `first` on, that has the quoted lines. Blanks at the end of a line do not
@@ -283,9 +309,8 @@ mod tests {
         let both = "def f():\n    x = 2\n\n\ndef g():\n    x = 3\n";
         assert_eq!(updated(text, &format!("@@\n def f():\n{change}\n{below}")).unwrap(), both);
         // The place of a chunk that differs from the file does not show where the next one is.
-        for first in [format!("@@\n def  f():\n{change}"), "@@\n nothing".to_owned()] {
-            assert!(updated(text, &format!("{first}\n{below}")).is_err(), "{first}");
-        }
+        let drifted = updated(text, &format!("@@\n def  f():\n{change}\n{below}"));
+        assert_eq!(drifted.unwrap_err().code, Code::AmbiguousMatch);
         assert_eq!(updated(text, &format!("@@\n{change}")).unwrap_err().code, Code::AmbiguousMatch);
         // Another section may be for any place.
         let section = |first: &str, other: &str| {
@@ -295,6 +320,53 @@ mod tests {
         let above = "@@ def f():\n-    x = 1\n+    x = 3";
         let both = "def f():\n    x = 3\n\n\ndef g():\n    x = 2\n";
         assert_eq!(section("@@\n def g():", above).unwrap(), both);
+    }
+
+    #[test]
+    fn a_chunk_is_below_the_exact_chunk_before_it() {
+        let both = "@@\n-mid\n+MID\n@@\n-x = 1;\n+x = 2;";
+        assert_eq!(updated("x = 1;\nmid\nx = 1; \n", both).unwrap(), "x = 1;\nMID\nx = 2; \n");
+        for text in ["x = 1;\nmid\nend\n", "x = 1;\nmid\n"] {
+            assert_eq!(updated(text, both).unwrap_err().code, Code::MatchNotFound, "{text:?}");
+        }
+        // A drifted chunk between them does not change this.
+        let three = "@@\n-mid\n+MID\n@@\n-say(one)\n+say(two)\n@@\n-x = 1;\n+x = 2;";
+        let after = updated("x = 1;\nmid\nsay(one) \nx = 1; \n", three).unwrap();
+        assert_eq!(after, "x = 1;\nMID\nsay(two) \nx = 2; \n");
+        // Another section may be for any place.
+        let section = both.replace("\n@@\n-x", "\n*** Update File: a.txt\n@@\n-x");
+        assert_eq!(updated("x = 1;\nmid\nend\n", &section).unwrap(), "x = 2;\nMID\nend\n");
+        let twice = "@@\n-x = 1;\n+x = 2;\n@@\n-x = 1;\n+x = 3;";
+        assert_eq!(updated("x = 1;\nend\n", twice).unwrap_err().code, Code::RangeOverlap);
+    }
+
+    #[test]
+    fn a_header_is_the_first_line_below_the_chunk_before_it_that_is_exact() {
+        let both = "@@\n-mid\n+MID\n@@ f()\n-x = 1\n+x = 2";
+        let text = "f()\nx = 1\nmid\nf()\nx = 1 \n";
+        assert_eq!(updated(text, both).unwrap(), "f()\nx = 1\nMID\nf()\nx = 2 \n");
+        let error = updated("f()\nx = 1\nmid\nx = 1 \n", both).unwrap_err();
+        assert_eq!(error.code, Code::MatchNotFound);
+        assert!(error.message.contains("below line 3") && error.message.contains("`@@ f()`"), "{error}");
+        let text = "  f()\n  x = 1\nf()\nx = 1 \n";
+        assert_eq!(updated(text, "@@ f()\n-x = 1\n+x = 2").unwrap(), "  f()\n  x = 1\nf()\nx = 2 \n");
+        // Codex takes a byte order mark for a part of the first line.
+        let text = "\u{feff}f()\nx = 1\nf()\nx = 1\n";
+        let after = updated(text, "@@ f()\n-x = 1\n+x = 2").unwrap();
+        assert_eq!(after, "\u{feff}f()\nx = 1\nf()\nx = 2\n");
+    }
+
+    #[test]
+    fn only_a_whole_quote_or_an_insertion_shows_where_the_next_chunk_is() {
+        let text = "x = 1\nend\nx = 1\n";
+        let below = "@@\n-x = 1\n+x = 2";
+        // The blank line of the quote is not in the file.
+        let shortened = updated(text, &format!("@@\n-end\n-\n+END\n{below}"));
+        assert!(shortened.is_err(), "{shortened:?}");
+        let after = updated(text, &format!("@@ end\n+last\n{below}")).unwrap();
+        assert_eq!(after, "x = 1\nend\nx = 2\nlast\n");
+        let after = updated("a\nend\n", "@@\n+last\n@@\n-a\n+A").unwrap();
+        assert_eq!(after, "A\nend\nlast\n");
     }
 
     #[test]

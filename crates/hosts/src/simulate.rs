@@ -268,15 +268,14 @@ pub fn update(before: &[u8], chunks: &[Chunk]) -> Simulation {
     let Ok(buffer) = Buffer::read(before.to_vec(), Hints::default()) else { return Simulation::Unknown };
     let Ok(text) = std::str::from_utf8(before) else { return Simulation::Unknown };
     let lines = buffer.lines();
-    // The tool takes a byte order mark for a part of the first line, which therefore differs from every quote.
-    let target = PatchTarget::new(lines.iter().collect(), usize::from(text.starts_with(MARK)));
+    let target = PatchTarget::new(&buffer);
     let mut placed: Vec<(Range<usize>, Vec<&ChunkLine>)> = Vec::new();
     let mut from = 0;
     for chunk in chunks {
         match target.place(chunk, from) {
-            Ok((range, lines)) => {
-                from = range.end;
-                placed.push((range, lines));
+            Ok(found) => {
+                from = found.next;
+                placed.push((found.range, found.lines));
             }
             Err(other) => return other,
         }
@@ -294,22 +293,39 @@ pub fn update(before: &[u8], chunks: &[Chunk]) -> Simulation {
     Simulation::Made(Simulated { faithful: faithful.bytes().to_vec(), written: Some(written) })
 }
 
-/// Returns for each chunk of a patch the lines of the file that it quotes exactly, as the tool looks for them: in the order
-/// of the chunks, and below a header the first ones. `None` for a chunk without such lines, or with several, and for the
-/// chunks of the same section below it.
-pub(super) fn exact_lines(buffer: &Buffer, chunks: &[Chunk]) -> Vec<Option<NamedLines>> {
-    let target = PatchTarget::new(buffer.lines().iter().collect(), 0);
-    let mut from = Some(0);
-    let mut lines = |chunk: &Chunk| {
+/// What the exact chunks of a patch show about the place of a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ChunkPlace {
+    /// The lines of the file that the chunk quotes exactly.
+    pub exact: Option<NamedLines>,
+    /// The last known lines above the chunk, in the same section: those of an exact chunk, or the header of an insertion.
+    pub above: Option<NamedLines>,
+}
+
+/// Returns the place of each chunk of a patch, as the tool looks for exact lines: in the order of the chunks, and below a
+/// header the first ones. A chunk without such lines, or with several, has none, nor have the chunks of the same section
+/// below it.
+pub(super) fn chunk_places(buffer: &Buffer, chunks: &[Chunk]) -> Vec<ChunkPlace> {
+    let target = PatchTarget::new(buffer);
+    let (mut from, mut above) = (Some(0), None);
+    let mut places = Vec::new();
+    for chunk in chunks {
         if chunk.starts_section {
-            from = Some(0);
+            (from, above) = (Some(0), None);
         }
-        let (range, _) = target.place(chunk, from.take()?).ok()?;
-        from = Some(range.end);
-        let is_whole = !range.is_empty() && range.len() == chunk.old().count();
-        is_whole.then_some(NamedLines { start: range.start + 1, end: range.end })
-    };
-    chunks.iter().map(&mut lines).collect()
+        let mut place = ChunkPlace { exact: None, above };
+        if let Some(start) = from.take()
+            && let Ok(PlacedChunk { range, next, .. }) = target.place(chunk, start)
+            && range.len() == chunk.old().count()
+        {
+            place.exact =
+                (!range.is_empty()).then_some(NamedLines { start: range.start + 1, end: range.end });
+            let header = (next > start).then_some(NamedLines { start: next, end: next });
+            (from, above) = (Some(next), place.exact.or(header).or(above));
+        }
+        places.push(place);
+    }
+    places
 }
 
 static BLANK_ADDED: ChunkLine = ChunkLine::Added(String::new());
@@ -325,7 +341,10 @@ struct PatchTarget<'t> {
 }
 
 impl<'t> PatchTarget<'t> {
-    fn new(lines: Vec<&'t str>, first_quotable: usize) -> PatchTarget<'t> {
+    fn new(buffer: &'t Buffer) -> PatchTarget<'t> {
+        let lines: Vec<&str> = buffer.lines().iter().collect();
+        // The tool takes a byte order mark for a part of the first line, which therefore differs from every quote.
+        let first_quotable = usize::from(buffer.bytes().starts_with(MARK.as_bytes()));
         let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, line) in lines.iter().enumerate() {
             places.entry(line).or_default().push(at);
@@ -338,22 +357,18 @@ impl<'t> PatchTarget<'t> {
         self.places.get(text).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Returns the lines of the file that a chunk quotes, from 0, and the chunk's own lines.
-    fn place<'a>(
-        &self,
-        chunk: &'a Chunk,
-        mut from: usize,
-    ) -> Result<(Range<usize>, Vec<&'a ChunkLine>), Simulation> {
+    /// Returns the place of a chunk, which is looked for from line `from` on.
+    fn place<'a>(&self, chunk: &'a Chunk, mut from: usize) -> Result<PlacedChunk<'a>, Simulation> {
         let texts = &self.lines;
         if let Some(header) = &chunk.header {
             let places = self.places(header);
-            let at = places.get(places.partition_point(|at| *at < from));
+            let at = places.get(places.partition_point(|at| *at < from.max(self.first_quotable)));
             from = at.ok_or(Simulation::Missing)? + 1;
         }
         let mut lines: Vec<&ChunkLine> = chunk.lines.iter().collect();
         let mut old: Vec<&str> = chunk.old().collect();
         if old.is_empty() {
-            return Ok((texts.len()..texts.len(), lines));
+            return Ok(PlacedChunk { range: texts.len()..texts.len(), lines, next: from });
         }
         let starts = |old: &[&str]| -> Vec<usize> {
             let last = texts.len().saturating_sub(old.len());
@@ -396,10 +411,24 @@ impl<'t> PatchTarget<'t> {
         match found.as_slice() {
             [] => Err(Simulation::Missing),
             // Below a header, the first match is meant.
-            [at, rest @ ..] if rest.is_empty() || chunk.header.is_some() => Ok((*at..at + old.len(), lines)),
+            [at, rest @ ..] if rest.is_empty() || chunk.header.is_some() => {
+                let end = at + old.len();
+                Ok(PlacedChunk { range: *at..end, lines, next: end })
+            }
             several => Err(Simulation::Several(several.len())),
         }
     }
+}
+
+/// The place of a chunk in a file.
+struct PlacedChunk<'a> {
+    /// The lines of the file that the chunk quotes, from 0.
+    range: Range<usize>,
+    /// The lines of the chunk.
+    lines: Vec<&'a ChunkLine>,
+    /// The line of the file, from 0, from which on the tool looks for the next chunk. An insertion at the end of the file
+    /// does not change it.
+    next: usize,
 }
 
 /// Lines of a file, from 0, and the new lines in their place.
@@ -643,6 +672,21 @@ mod tests {
         assert_eq!(update(b"\xef\xbb\xbfa\nb\n", &[chunk(&["a", "b"], &["a", "B"])]), Simulation::Missing);
         let found = made(update(b"\xef\xbb\xbfa\nb\n", &[chunk(&["b"], &["B"])]));
         assert_eq!(found.written.as_deref(), Some(&b"\xef\xbb\xbfa\nB\n"[..]));
+        let below = Chunk { header: Some("f".into()), ..chunk(&["x"], &["y"]) };
+        let found = made(update(b"\xef\xbb\xbff\nx\nf\nx\n", std::slice::from_ref(&below)));
+        assert_eq!(found.written.as_deref(), Some(&b"\xef\xbb\xbff\nx\nf\ny\n"[..]));
+        assert_eq!(update(b"\xef\xbb\xbff\nx\n", &[below]), Simulation::Missing);
+    }
+
+    #[test]
+    fn codex_looks_for_a_chunk_above_an_insertion_at_the_end() {
+        let insertion = chunk(&[], &["c"]);
+        let found = made(update(b"a\nb\n", &[insertion.clone(), chunk(&["a"], &["A"])]));
+        assert_eq!(found.written.as_deref(), Some(&b"A\nb\nc\n"[..]));
+        // It is below the insertion's header.
+        let below = Chunk { header: Some("b".into()), ..insertion };
+        let found = made(update(b"a\nb\na\n", &[below, chunk(&["a"], &["A"])]));
+        assert_eq!(found.written.as_deref(), Some(&b"a\nb\nA\nc\n"[..]));
     }
 
     #[test]

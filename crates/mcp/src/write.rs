@@ -53,7 +53,9 @@ async fn revert(workspace: &Arc<Workspace>, request: UndoRequest, watch: Watch) 
         Some(new_edit) => reverted_edit(workspace, new_edit).await,
         None => None,
     };
-    let reverted = edit.unwrap_or(RevertedEdit { direction, edit: requested, origin: None });
+    // An edit that already was in the requested state is named by its own id.
+    let edit_id = requested.or(new_edit);
+    let reverted = edit.unwrap_or(RevertedEdit { direction, edit: edit_id, origin: None });
     EditResult { reports, kind: CallKind::Revert(reverted) }
 }
 

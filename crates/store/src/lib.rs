@@ -67,7 +67,7 @@ pub use paths::git_layout::PlannedFile;
 pub use paths::project::{ProjectRoot, link_target, relative};
 pub use paths::root::without_dots;
 pub use paths::spelling::path_of_url;
-pub use recover::Recovery;
+pub use recover::{Recovery, UnrecordedEdit};
 pub use row_location::{RowLocation, RowSnapshot, RowWrite};
 pub use rows::{DefaultOwner, EntityFilter, EntitySelector, EntityStore, RowListed, RowText};
 pub use search::{

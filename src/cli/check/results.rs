@@ -202,16 +202,21 @@ impl Results {
             || self.gates.iter().any(|gate| gate.blocking)
     }
 
+    /// Returns the number of files that a gate of the policy judged.
+    pub(super) fn judged(&self) -> usize {
+        self.files.iter().filter(|file| file.is_judged).count()
+    }
+
     /// Returns the number of files that no gate of the policy judged.
     pub(super) fn unjudged(&self) -> usize {
-        self.files.iter().filter(|file| !file.is_judged).count()
+        self.files.len() - self.judged()
     }
 
     /// Returns the status.
     pub(super) fn status(&self) -> CheckStatus {
         if self.has_blocking() {
             CheckStatus::Found
-        } else if !self.files.is_empty() && self.unjudged() == self.files.len() {
+        } else if !self.files.is_empty() && self.judged() == 0 {
             CheckStatus::Unjudged
         } else {
             CheckStatus::Clean

@@ -121,8 +121,7 @@ pub(super) fn summary(results: &Results) -> String {
     let not_run: Vec<&str> =
         results.gates.iter().filter(|gate| gate.blocking).map(|gate| gate.gate.as_str()).collect();
     let unjudged = results.unjudged();
-    let judged = results.files.len() - unjudged;
-    let mut text = format!("{} judged{against}: {new}", counted(judged, "file"));
+    let mut text = format!("{} judged{against}: {new}", counted(results.judged(), "file"));
     if unjudged > 0 {
         text += &format!("; no gate of the policy judged {}", counted(unjudged, "file"));
     }

@@ -320,7 +320,7 @@ fn a_blob_that_is_missing_is_a_failure_and_not_a_new_file() {
 fn what_a_sparse_checkout_leaves_out_is_not_deleted() {
     // The second is the control.
     for (command, change, deleted, exit) in
-        [(&["sparse-checkout", "set", "a"][..], "added", 0, 1), (&["rm", "-q", "-r", "b"], "renamed", 1, 0)]
+        [(&["sparse-checkout", "set", "a"][..], "added", 0, 1), (&["rm", "-q", "-r", "b"], "renamed", 2, 0)]
     {
         let fixture = project();
         commit(&fixture, &[("a/x.py", GOOD), ("b/y.py", BAD), ("b/z.py", GOOD)]);

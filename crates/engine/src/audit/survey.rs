@@ -67,6 +67,7 @@ impl Services {
         let mut is_new = |path: &String| known.compared.insert(folder.join(path));
         candidates.retain(&mut is_new);
         removed.retain(is_new);
+        audit.deleted += removed.len();
         let candidates: Vec<String> = candidates.into_iter().collect();
         let comparisons = parallel(&candidates, self.threads, |path| {
             if watch.cancelled() {
@@ -94,7 +95,6 @@ impl Services {
             .filter_map(|file| Some(file.renamed_from.as_ref()?.path().to_owned()))
             .collect();
         known.renamed.extend(renamed.iter().map(|path| folder.join(path)));
-        audit.deleted += removed.iter().filter(|path| !renamed.contains(path)).count();
         self.set_outside_paths(&mut survey, audit, known)?;
         survey.removed =
             removed.into_iter().chain(renamed).collect::<BTreeSet<String>>().into_iter().collect();

@@ -7,7 +7,9 @@ use super::reversal::Reversal;
 use lockgate_checks::sanitize;
 use lockgate_edit::request::{AuthorName, Direction, Target, UndoRequest, Whose};
 use lockgate_error::{Code, Error, NextCall};
-use lockgate_store::{DefaultOwner, DocumentPath, EditFilter, EditId, Entry, EntryKind, FileChange};
+use lockgate_store::{
+    DefaultOwner, DocumentPath, EditFilter, EditId, Entry, EntryKind, FileChange, UnrecordedEdit,
+};
 
 /// The numbers of recent edits among which the last one of an author is sought, one after the other until it is found.
 const RECENT_ENTRIES: [usize; 3] = [1_000, 10_000, 100_000];
@@ -24,7 +26,7 @@ const HISTORY_HINT: &str = "list the edits in the journal; `lockgate log` prints
 impl Services {
     /// Finds the edit that the request names.
     pub(super) fn prepare(&self, revert: &UndoRequest) -> Result<Reversal, Error> {
-        self.recover_for_history()?;
+        check_recorded(revert, self.recover_for_history())?;
         let resolve = |target: &Target| {
             let place = resolve_for_read(self, target, DefaultOwner::LastChanged);
             place.map_err(|error| self.with_nearest_path_in_hint(target, error))
@@ -60,7 +62,7 @@ impl Services {
         };
         // Without it, the edit itself is reverted or made again.
         let last = self.store.last_reversal(entry.id).ok().flatten();
-        // An entry has fewer files if another program had reverted the others.
+        // An entry has fewer files if the others already were in that state.
         let is_kept = |last: &Entry| {
             last.changes.len() == entry.changes.len() && last.changes.iter().all(|changed| changed.kept)
         };
@@ -226,6 +228,18 @@ impl Services {
                 .with_next(NextCall::History)
         })
     }
+}
+
+/// Fails if an edit that the request could mean is missing in the history.
+///
+/// Errors: `NO_SPACE` or `STORE_UNAVAILABLE`.
+pub(super) fn check_recorded(revert: &UndoRequest, unrecorded: Vec<UnrecordedEdit>) -> Result<(), Error> {
+    let is_of_entity = revert.target.as_ref().is_some_and(|target| target.entity().is_some());
+    let is_meant = |edit: &UnrecordedEdit| match &revert.edit_id {
+        Some(id) => id.parse().is_ok_and(|id: EditId| edit.id.is_in_journal_of(id)),
+        None => !is_of_entity,
+    };
+    unrecorded.into_iter().find(is_meant).map_or(Ok(()), |edit| Err(edit.error))
 }
 
 /// Returns true for an edit that is undone, and for an entry that cannot be read, which is then the error.

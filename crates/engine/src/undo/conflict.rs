@@ -39,7 +39,7 @@ fn is_of_edit(error: &Error) -> bool {
 
 impl Services {
     /// Rewords a conflict, and names the next older edit to a caller who named neither an edit nor a path.
-    pub(super) fn as_refusal(&self, error: Error, reversal: &Reversal, request: &UndoRequest) -> Error {
+    pub(super) fn as_rejection(&self, error: Error, reversal: &Reversal, request: &UndoRequest) -> Error {
         let is_resent = is_overtaken(&error);
         let error = if is_conflict(&error) { self.as_conflict(error, reversal) } else { error };
         let is_bare = request.edit_id.is_none() && request.target.is_none();

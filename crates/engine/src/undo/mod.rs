@@ -63,26 +63,23 @@ impl Services {
         revert: &Arc<UndoRequest>,
         watch: &Arc<Watch>,
     ) -> Result<Option<Vec<Report>>, Error> {
-        if reversal.is_done() && revert.edit_id.is_none() {
-            return Ok(None);
-        }
         if reversal.is_done() {
-            let shared = Arc::clone(reversal);
-            return self.off_reactor(move |services| services.already_done(&shared).map(Some)).await;
+            return self.report_done(reversal, revert).await;
         }
-        let outcome = self.revert_files(reversal, reversal.changes().to_vec(), revert, watch).await;
+        let outcome = self.revert_files(reversal, revert, watch).await;
         if revert.edit_id.is_none() && self.was_overtaken(reversal, &outcome).await {
             return Ok(None);
         }
         let outcome = match outcome {
             Err(error) if reverted::may_be_reverted(&error) => {
-                self.revert_others(reversal, revert, watch, error).await
+                self.record_if_reverted(reversal, revert, watch, error).await
             }
-            outcome => outcome,
+            outcome => outcome.map(Some),
         };
         let (shared, request) = (Arc::clone(reversal), Arc::clone(revert));
         match outcome {
-            Ok(mut reports) => {
+            Ok(None) => Ok(None),
+            Ok(Some(mut reports)) => {
                 let newer = move |services: &Services| Ok(services.newer_entity_edit(&request, &shared));
                 let newer = self.off_reactor(newer).await.ok().flatten();
                 if let Some((report, newer)) = reports.first_mut().zip(newer) {
@@ -91,21 +88,33 @@ impl Services {
                 Ok(Some(reports))
             }
             Err(error) => {
-                self.off_reactor(move |services| Err(services.as_refusal(error, &shared, &request))).await
+                self.off_reactor(move |services| Err(services.as_rejection(error, &shared, &request))).await
             }
         }
     }
 
-    /// Reverts some of the changes of a reversal, in all of their files or in none.
+    /// Returns the answer to a call whose edit already is in the requested state; `None` if it names no edit.
+    async fn report_done(
+        self: &Arc<Self>,
+        reversal: &Arc<Reversal>,
+        revert: &UndoRequest,
+    ) -> Result<Option<Vec<Report>>, Error> {
+        if revert.edit_id.is_none() {
+            return Ok(None);
+        }
+        let shared = Arc::clone(reversal);
+        self.off_reactor(move |services| services.already_done(&shared).map(Some)).await
+    }
+
+    /// Reverts the changes of a reversal, in all of their files or in none.
     async fn revert_files(
         self: &Arc<Self>,
         reversal: &Arc<Reversal>,
-        changes: Vec<FileChange>,
         revert: &UndoRequest,
         watch: &Arc<Watch>,
     ) -> Result<Vec<Report>, Error> {
         let (shared, author) = (Arc::clone(reversal), revert.author.clone());
-        let batch = self.off_reactor(move |services| services.requests(&shared, &changes, &author)).await?;
+        let batch = self.off_reactor(move |services| services.requests(&shared, &author)).await?;
         pipeline::run(self, batch, Arc::clone(watch)).await
     }
 
@@ -126,9 +135,9 @@ impl Services {
         may_be && self.off_reactor(is_done).await.unwrap_or(false)
     }
 
-    /// Builds the requests that revert these changes of an edit, the last change first.
-    fn requests(&self, reversal: &Reversal, changes: &[FileChange], author: &Author) -> Result<Batch, Error> {
-        let id = reversal.entry.id;
+    /// Builds the requests that revert the changes of an edit, the last change first.
+    fn requests(&self, reversal: &Reversal, author: &Author) -> Result<Batch, Error> {
+        let (id, changes) = (reversal.entry.id, reversal.changes());
         let mut requests = Vec::with_capacity(changes.len());
         let mut restores = Vec::with_capacity(changes.len());
         for changed in changes.iter().rev() {

@@ -1,16 +1,18 @@
 //! Tests of undo and redo.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::super::report::Status;
 use super::super::services::Services;
+use super::choose::check_recorded;
 use crate::tests::Fixture;
 use crate::{BytesBefore, HostChange, Workspace};
 use lockgate_checks::Watch;
 use lockgate_edit::Edit;
 use lockgate_edit::request::{Author, Direction, Expect, Mode, Request, Target, UndoRequest, Whose};
 use lockgate_error::{Code, Error};
-use lockgate_store::EditId;
+use lockgate_store::{EditId, UnrecordedEdit};
 use lockgate_text::Version;
 
 fn author(name: &str) -> Author {
@@ -244,7 +246,7 @@ async fn a_conflict_that_another_program_caused_during_the_write_is_to_be_sent_a
     let edit_id = services.edit(request, Watch::idle()).await.unwrap().edit_id.unwrap();
     let reversal = services.prepare(&undo(edit_id)).unwrap();
     let conflict = || Error::new(Code::EditConflict, "a.txt was changed").hint("merge the two texts");
-    let hint = |error| services.as_refusal(error, &reversal, &undo(edit_id)).hint.unwrap().into_string();
+    let hint = |error| services.as_rejection(error, &reversal, &undo(edit_id)).hint.unwrap().into_string();
     assert_eq!(hint(conflict()), "send the request again");
     let shown = format!("`lockgate show {edit_id}` shows the earlier text");
     assert_eq!(hint(conflict().field("expected_version")), shown);
@@ -268,5 +270,97 @@ async fn a_folder_that_leads_outside_is_a_conflict() {
         assert_eq!((error.hint, error.next), (Some(hint.into()), None));
         std::fs::remove_file(&sub).unwrap();
         std::fs::rename(fixture.own().join("there"), &sub).unwrap();
+    }
+}
+
+/// Makes `texts` the text of a.txt one after the other, then writes the last but one as another program does; returns the
+/// ids of the edits.
+async fn edits_of_which_the_last_is_reverted(fixture: &Fixture, texts: [&str; 2]) -> [EditId; 2] {
+    let edit = async |text: &str| {
+        let edit = Edit::Restore(text.as_bytes().to_vec());
+        let request =
+            Request { author: author("one"), ..Request::new(Target::File("a.txt".to_owned()), edit) };
+        fixture.services.edit(request, Watch::idle()).await.unwrap().edit_id.unwrap()
+    };
+    let ids = [edit(texts[0]).await, edit(texts[1]).await];
+    fixture.write("a.txt", texts[0]);
+    ids
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_of_parallel_calls_records_that_an_edit_is_reverted() {
+    for _ in 0..10 {
+        let fixture = Fixture::new(&[("a.txt", "0\n")]);
+        let services = &fixture.services;
+        let ids = edits_of_which_the_last_is_reverted(&fixture, ["1\n", "2\n"]).await;
+        let call = || {
+            let revert = UndoRequest { edit_id: None, whose: Whose::Author, ..undo(ids[0]) };
+            let services = Arc::clone(services);
+            tokio::spawn(async move { services.undo_or_redo(revert, Watch::idle()).await })
+        };
+        let (one, other) = tokio::join!(call(), call());
+        let reports = [one, other].map(|reports| reports.unwrap().unwrap().remove(0));
+        let recorded: Vec<_> = reports.iter().filter(|report| report.edit_id == Some(ids[1])).collect();
+        assert!(recorded.len() == 1 && recorded[0].status == Status::AlreadyApplied);
+        assert_eq!(std::fs::read_to_string(fixture.root().join("a.txt")).unwrap(), "0\n");
+        assert!(ids.iter().all(|id| services.entry(*id).unwrap().undone));
+    }
+}
+
+#[tokio::test]
+async fn an_edit_that_another_call_recorded_as_reverted_is_not_recorded_again() {
+    let fixture = Fixture::new(&[("a.txt", "0\n")]);
+    let services = &fixture.services;
+    let [_, id] = edits_of_which_the_last_is_reverted(&fixture, ["1\n", "2\n"]).await;
+    let reversal = Arc::new(services.prepare(&undo(id)).unwrap());
+    let record = async |edit_id: Option<String>| {
+        let (revert, watch) = (Arc::new(UndoRequest { edit_id, ..undo(id) }), Watch::idle());
+        let error = Error::new(Code::EditConflict, "changed");
+        services.record_if_reverted(&reversal, &revert, &watch, error).await
+    };
+    // It waits for the lock of the file.
+    let held = services.locks.try_hold(&[services.store.files.admit("a.txt").unwrap().key()]).unwrap();
+    let release = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert!(!services.entry(id).unwrap().undone);
+        drop(held);
+    };
+    let (first, ()) = tokio::join!(record(None), release);
+    let again = record(Some(id.to_string())).await;
+    for reports in [first, again] {
+        let report = reports.unwrap().unwrap().remove(0);
+        assert_eq!((report.status, report.edit_id), (Status::AlreadyApplied, Some(id)));
+    }
+    assert!(record(None).await.unwrap().is_none());
+    assert_eq!(services.store.journal.entries(None, 9).unwrap().len(), 3);
+    // Also after the file has changed.
+    fixture.write("a.txt", "3\n");
+    assert!(record(None).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_link_to_a_file_with_the_earlier_text_is_a_conflict() {
+    let fixture = Fixture::new(&[("a.txt", "0\n"), ("b.txt", "1\n")]);
+    let services = &fixture.services;
+    let [_, id] = edits_of_which_the_last_is_reverted(&fixture, ["1\n", "2\n"]).await;
+    std::fs::remove_file(fixture.root().join("a.txt")).unwrap();
+    std::os::unix::fs::symlink("b.txt", fixture.root().join("a.txt")).unwrap();
+    assert_eq!(undo_error(services, id).await.code, Code::EditConflict);
+    assert!(!services.entry(id).unwrap().undone);
+    std::fs::remove_file(fixture.root().join("a.txt")).unwrap();
+    fixture.write("a.txt", "1\n");
+    services.undo_or_redo(undo(id), Watch::idle()).await.unwrap();
+    assert!(services.entry(id).unwrap().undone, "the control");
+}
+
+#[test]
+fn an_edit_that_a_journal_cannot_record_stops_only_calls_that_could_mean_it() {
+    let id = |text: &str| text.parse::<EditId>().unwrap();
+    let named = |text: &str| Some(text.to_owned());
+    for (edit_id, is_stopped) in [(named("7f3a-2"), true), (named("7f3b-2"), false), (None, true)] {
+        let error = Error::new(Code::NoSpace, "full");
+        let unrecorded = vec![UnrecordedEdit { id: id("7f3a-1"), error }];
+        let revert = UndoRequest { edit_id, ..undo(id("7f3a-2")) };
+        assert_eq!(check_recorded(&revert, unrecorded).is_err(), is_stopped, "{:?}", revert.edit_id);
     }
 }

@@ -57,18 +57,12 @@ pub(super) async fn parse_request(tool: &'static Tool, arguments: JsonObject) ->
 /// True if parsing the arguments is faster than starting another thread.
 fn is_short(arguments: &JsonObject) -> bool {
     const SHORT: usize = 4096;
-    arguments.values().map(length).sum::<usize>() < SHORT
-}
-
-/// Returns about the number of bytes of a value.
-fn length(value: &Value) -> usize {
-    const SCALAR: usize = 8;
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => SCALAR,
-        Value::String(text) => SCALAR + text.len(),
-        Value::Array(items) => SCALAR + items.iter().map(length).sum::<usize>(),
-        Value::Object(fields) => fields.iter().map(|(name, value)| name.len() + length(value)).sum(),
-    }
+    let long = |value: &Value| match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len(),
+        Value::Array(_) | Value::Object(_) => SHORT,
+    };
+    arguments.values().map(long).sum::<usize>() < SHORT
 }
 
 /// Executes the requests of one call.

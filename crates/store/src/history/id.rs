@@ -24,6 +24,11 @@ impl EditId {
         self.journal
     }
 
+    /// True if both edits are in the same journal.
+    pub const fn is_in_journal_of(self, other: EditId) -> bool {
+        self.journal == other.journal
+    }
+
     /// The edit's number in the journal.
     pub(crate) const fn number(self) -> u64 {
         self.number

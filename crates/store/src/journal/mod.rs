@@ -19,7 +19,7 @@ pub(super) use root_journal::RootJournal;
 use super::disk::inode::Inodes;
 use super::file_write::FileWrite;
 use super::files::Files;
-use super::history::{EditFilter, EditId, EditMeta, Entry, EntryKind, RetentionLimits};
+use super::history::{EditFilter, EditId, EditMeta, Entry, RetentionLimits};
 use super::paths::file_location::FileLocation;
 use super::sql::{Database, DatabaseError, EntryState};
 use super::state::StateFolder;
@@ -75,7 +75,8 @@ impl Journal {
         })?
     }
 
-    /// Records changes that another program has already written, as one edit, undo or redo.
+    /// Records changes that another program has already written, as one edit, undo or redo. The edit that is undone or
+    /// redone is marked in the same transaction.
     ///
     /// Errors: `INVALID_INPUT` for files of several roots, and for an undo or redo of another journal's edit; `NO_SPACE`,
     /// `STORE_UNAVAILABLE`.
@@ -86,15 +87,7 @@ impl Journal {
             if let Err(error) = pending::check_kind(meta, database) {
                 return Ok(Err(error));
             }
-            let number = match meta.kind {
-                EntryKind::Edit => database.insert(meta, EntryState::Settled, &rows, &[])?,
-                // Settling it also marks the edit as undone or redone; recovery does so if this process ends before.
-                EntryKind::Undo(_) | EntryKind::Redo(_) => {
-                    let number = database.insert(meta, EntryState::Begun, &rows, &[])?;
-                    database.settle(number)?;
-                    number
-                }
-            };
+            let number = database.insert(meta, EntryState::Settled, &rows, &[])?;
             Ok(Ok(database.id(number)))
         })?
     }

@@ -1,10 +1,12 @@
 //! Finds the half-done edits in the journals, and completes or reverts them according to the state of their files.
 //!
-//! Invariant: an edit is settled or forgotten only while the locks of all its files are held.
+//! Invariant: an edit is settled or forgotten only while the locks of all its files are held, unless another program wrote
+//! them.
 
 use super::edit::{InterruptedEdit, RecoveryAction};
 use super::sweep::JournalNames;
 use crate::files::Files;
+use crate::history::EditId;
 use crate::journal::{Journal, NO_COPY, RootJournal};
 use crate::lock_key::LockKey;
 use crate::locks::Locks;
@@ -30,8 +32,17 @@ pub struct Recovery {
     pub notes: Vec<String>,
     /// The keys of edits of these files that could not be recovered yet, because others hold some of the locks.
     pub awaited: Vec<LockKey>,
-    /// The reason why the journal could not record the outcome of an edit, if there was one.
-    pub error: Option<Error>,
+    /// The edits whose outcome the journal could not record.
+    pub unrecorded: Vec<UnrecordedEdit>,
+}
+
+/// An edit whose outcome the journal could not record.
+#[derive(Debug)]
+pub struct UnrecordedEdit {
+    /// The id of the edit.
+    pub id: EditId,
+    /// The reason.
+    pub error: Error,
 }
 
 impl Journal {
@@ -127,7 +138,7 @@ impl Recovery {
         let error = error
             .to_error(&format!("the edit {id} is incomplete, and the journal could not record its outcome"));
         self.notes.push(error.message.clone());
-        self.error.get_or_insert(error);
+        self.unrecorded.push(UnrecordedEdit { id, error });
     }
 }
 

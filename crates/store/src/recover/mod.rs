@@ -9,7 +9,7 @@ mod journal;
 mod repair;
 mod sweep;
 
-pub use journal::Recovery;
+pub use journal::{Recovery, UnrecordedEdit};
 
 #[cfg(test)]
 mod tests;

@@ -20,7 +20,7 @@ const LONG_TEXT_BYTES: usize = 64 << 10;
 
 impl Database {
     /// Records an edit and returns its number; `inodes` are those of its staged copies, in the order of the rows, or empty
-    /// if the copies do not exist yet.
+    /// if the copies do not exist yet. A settled undo or redo also marks its edit.
     pub fn insert(
         &self,
         meta: &EditMeta,
@@ -41,6 +41,9 @@ impl Database {
                 if row.keep {
                     texts::insert(transaction, number, row, packs)?;
                 }
+            }
+            if state == EntryState::Settled {
+                mark_reverted(transaction, number, meta.kind)?;
             }
             Ok(number.cast_unsigned())
         })?;
@@ -81,13 +84,7 @@ impl Database {
                 .query_row([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
             transaction.prepare_cached("UPDATE edits SET settled = 1 WHERE number = ?")?.execute([number])?;
             forget_copies(transaction, number)?;
-            let undone = match to_kind((kind, of), self.name()) {
-                EntryKind::Undo(_) => Some(number),
-                EntryKind::Redo(_) => None,
-                EntryKind::Edit => return Ok(()),
-            };
-            let mark_undone = "UPDATE edits SET undone = ? WHERE number = ?";
-            transaction.prepare_cached(mark_undone)?.execute(params![undone, of]).map(drop)
+            mark_reverted(transaction, number, to_kind((kind, of), self.name()))
         })
     }
 
@@ -103,6 +100,17 @@ impl Database {
             Ok(())
         })
     }
+}
+
+/// Marks the edit that the entry with this number undid or redid, if it is an undo or redo.
+fn mark_reverted(transaction: &Transaction<'_>, number: i64, kind: EntryKind) -> rusqlite::Result<()> {
+    let (undone, of) = match kind {
+        EntryKind::Undo(of) => (Some(number), of),
+        EntryKind::Redo(of) => (None, of),
+        EntryKind::Edit => return Ok(()),
+    };
+    let mark_undone = "UPDATE edits SET undone = ? WHERE number = ?";
+    transaction.prepare_cached(mark_undone)?.execute(params![undone, of.number().cast_signed()]).map(drop)
 }
 
 /// Returns the columns `copy`, `born`, `replaced` and `in_place` of a change; all are null while the inodes are unknown.
