@@ -78,7 +78,8 @@ pub fn updated_bytes(path: &str, before: &[u8], chunks: &[Chunk]) -> Result<Vec<
 }
 
 /// Returns the edit that applies the chunks of a patch to a file. Its parts have the index of their chunk. A chunk that the
-/// tool of a host finds exactly has that place; any other is looked for below the last such chunk of its section.
+/// tool of a host finds exactly has that place; any other is looked for below the last such chunk of its section. If it is
+/// not there, and above in one place only, it has that place.
 ///
 /// Errors: `NOT_TEXT`; `NO_MATCH` for a header that is not a line below that chunk, and for a chunk below the last line;
 /// `NO_MATCH` and `AMBIGUOUS_MATCH` for a chunk that quotes blank lines only.
@@ -178,26 +179,34 @@ fn header_line(buffer: &Buffer, header: &str, above: usize) -> Result<usize, Err
 }
 
 /// Returns the first line to search for a chunk below the lines of another. If those lines alone have the quoted ones, it is
-/// the first of them, so that the two chunks overlap.
+/// the first of them, so that the two chunks overlap. If only one place above has the quoted lines, and no place below has
+/// them with other blanks around, the chunks are in another order, and it is that place.
 ///
 /// Errors: `NO_MATCH` if the file has no line below.
 fn first_line_below(buffer: &Buffer, above: NamedLines, quoted: &[&str]) -> Result<usize, Error> {
-    match places(buffer, above.start, quoted).last() {
-        Some(line) if *line <= above.end => Ok(above.start),
-        None if above.end >= buffer.lines().count() => {
+    let is_nowhere_below = || places_by(str::trim, buffer, above.start, quoted).is_empty();
+    match places(buffer, 1, quoted).as_slice() {
+        [.., line] if *line > above.end => Ok(above.end + 1),
+        [.., line] if *line >= above.start => Ok(above.start),
+        [only] if is_nowhere_below() => Ok(*only),
+        _ if above.end >= buffer.lines().count() => {
             let message = "a chunk is below another one that ends with the last line of the file";
             Err(Error::new(Code::MatchNotFound, message).hint("give the chunks in the order of the file"))
         }
-        Some(_) | None => Ok(above.end + 1),
+        _ => Ok(above.end + 1),
     }
 }
 
 /// Returns the first line of each place, from line `first` on, that has the quoted lines. Blanks at the end of a line do not
 /// count.
 fn places(buffer: &Buffer, first: usize, quoted: &[&str]) -> Vec<usize> {
-    let lines: Vec<&str> = buffer.lines().iter().map(str::trim_end).collect();
-    let is_quoted =
-        |lines: &[&str]| lines.iter().zip(quoted).all(|(line, quoted)| *line == quoted.trim_end());
+    places_by(str::trim_end, buffer, first, quoted)
+}
+
+/// Does the same, with another function that removes the blanks that do not count.
+fn places_by(trim: fn(&str) -> &str, buffer: &Buffer, first: usize, quoted: &[&str]) -> Vec<usize> {
+    let lines: Vec<&str> = buffer.lines().iter().map(trim).collect();
+    let is_quoted = |lines: &[&str]| lines.iter().zip(quoted).all(|(line, quoted)| *line == trim(quoted));
     let places = lines.windows(quoted.len().max(1)).zip(1..).filter(|(lines, _)| is_quoted(lines));
     places.map(|(_, line)| line).filter(|line| *line >= first).collect()
 }
@@ -326,9 +335,13 @@ mod tests {
     fn a_chunk_is_below_the_exact_chunk_before_it() {
         let both = "@@\n-mid\n+MID\n@@\n-x = 1;\n+x = 2;";
         assert_eq!(updated("x = 1;\nmid\nx = 1; \n", both).unwrap(), "x = 1;\nMID\nx = 2; \n");
-        for text in ["x = 1;\nmid\nend\n", "x = 1;\nmid\n"] {
+        for text in ["x = 1;\nx = 1;\nmid\nend\n", "y\nmid\n", "x = 1;\nx = 1;\nmid\n"] {
             assert_eq!(updated(text, both).unwrap_err().code, Code::MatchNotFound, "{text:?}");
         }
+        // The chunks are in another order than the file, unless the text is below, with other blanks.
+        assert_eq!(updated("x = 1;\nmid\nend\n", both).unwrap(), "x = 2;\nMID\nend\n");
+        assert_eq!(updated("x = 1;\nmid\n", both).unwrap(), "x = 2;\nMID\n");
+        assert_eq!(updated("x = 1;\nmid\n  x = 1;\n", both).unwrap(), "x = 1;\nMID\n  x = 2;\n");
         // A drifted chunk between them does not change this.
         let three = "@@\n-mid\n+MID\n@@\n-say(one)\n+say(two)\n@@\n-x = 1;\n+x = 2;";
         let after = updated("x = 1;\nmid\nsay(one) \nx = 1; \n", three).unwrap();
