@@ -373,10 +373,12 @@ impl Outline {
             let words = text.split(|letter: char| !letter.is_alphabetic());
             words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
         };
-        let mut pairs = words(name).into_iter().zip(words(path));
+        let (own, others) = (words(name), words(path));
+        let mut pairs = own.iter().zip(&others);
         let mut parts = name.split(['.', ':', '#']).zip(path.split(['.', ':', '#']));
         signs(name.trim()) == signs(path)
-            && pairs.all(|(word, other)| word == other || is_typing_error(&word, &other))
+            && own.len() == others.len()
+            && pairs.all(|(word, other)| word == other || is_typing_error(word, other))
             && parts.all(|(part, other)| part == other || !has_word(view, part))
     }
 

@@ -19,6 +19,14 @@ fn author(name: &str) -> Author {
     Author { tool: "edit_file".to_owned(), name: name.to_owned(), confirmation_id: None }
 }
 
+/// A root whose file was edited once, and the ID of that edit.
+async fn edited_file() -> (Fixture, EditId) {
+    let fixture = Fixture::new(&[("a.txt", "one\n")]);
+    let request = Request::new(Target::File("a.txt".to_owned()), Edit::Restore(b"two\n".to_vec()));
+    let report = fixture.services.edit(request, Watch::idle()).await.unwrap();
+    (fixture, report.edit_id.unwrap())
+}
+
 #[tokio::test]
 async fn the_last_edit_of_an_author_is_found_behind_many_others() {
     let fixture = Fixture::new(&[]);
@@ -62,10 +70,8 @@ async fn undo_error(services: &Arc<Services>, edit_id: EditId) -> Error {
 
 #[tokio::test]
 async fn a_conflict_that_may_have_changed_a_file_ends_the_call() {
-    let fixture = Fixture::new(&[("a.txt", "one\n")]);
+    let (fixture, edit_id) = edited_file().await;
     let services = &fixture.services;
-    let request = Request::new(Target::File("a.txt".to_owned()), Edit::Restore(b"two\n".to_vec()));
-    let edit_id = services.edit(request, Watch::idle()).await.unwrap().edit_id.unwrap();
     let reversal = services.prepare(&undo(edit_id)).unwrap();
     services.undo_or_redo(undo(edit_id), Watch::idle()).await.unwrap();
     let conflict = Error::new(Code::EditConflict, "changed");
@@ -240,10 +246,8 @@ async fn an_edit_is_undone_in_the_root_whose_journal_has_it() {
 
 #[tokio::test]
 async fn a_conflict_that_another_program_caused_during_the_write_is_to_be_sent_again() {
-    let fixture = Fixture::new(&[("a.txt", "one\n")]);
+    let (fixture, edit_id) = edited_file().await;
     let services = &fixture.services;
-    let request = Request::new(Target::File("a.txt".to_owned()), Edit::Restore(b"two\n".to_vec()));
-    let edit_id = services.edit(request, Watch::idle()).await.unwrap().edit_id.unwrap();
     let reversal = services.prepare(&undo(edit_id)).unwrap();
     let conflict = || Error::new(Code::EditConflict, "a.txt was changed").hint("merge the two texts");
     let hint = |error| services.as_rejection(error, &reversal, &undo(edit_id)).hint.unwrap().into_string();
