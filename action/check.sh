@@ -11,8 +11,17 @@ if ! command -v "$program" >/dev/null; then
   program=${RUNNER_TEMP:-/tmp}/lockgate/bin/lockgate
 fi
 
-arguments=(check "--root=${LOCKGATE_ROOT:-.}" --format github "--sarif=$sarif")
-[ -z "${LOCKGATE_BASE:-}" ] || arguments+=("--base=$LOCKGATE_BASE")
+root=${LOCKGATE_ROOT:-.}
+base=${LOCKGATE_BASE:-}
+# The first commit of a repository has no parent: all of its files are new. In a shallow clone, the parent is only absent.
+rev_parse() { git -C "$root" rev-parse --quiet "$@" 2>/dev/null; }
+if [ "$base" = HEAD~1 ] && [ "$(rev_parse --is-shallow-repository)" = false ] &&
+  rev_parse --verify HEAD >/dev/null && ! rev_parse --verify HEAD~1 >/dev/null; then
+  base=$(git -C "$root" hash-object -t tree /dev/null) # the empty tree
+fi
+
+arguments=(check "--root=$root" --format github "--sarif=$sarif")
+[ -z "$base" ] || arguments+=("--base=$base")
 [ "${LOCKGATE_TRUST:-false}" != true ] || arguments+=(--trust)
 arguments+=(--)
 while IFS= read -r path; do

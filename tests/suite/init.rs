@@ -123,6 +123,16 @@ fn unrelated_files_propose_no_tool() {
         ("pyproject.toml", "[tool.black]\n", &["black fix", "ruff"]),
         ("requirements-dev.txt", "# black\n", &["ruff"]),
         ("requirements-dev.txt", "black\n", &["black fix", "ruff"]),
+        ("requirements_test.txt", "Black[d]>=2\n", &["black fix", "ruff"]),
+        ("requirements/dev.txt", "black\n", &["black fix", "ruff"]),
+        ("notes/dev.txt", "black\n", &["ruff"]),
+        ("setup.cfg", "[options.extras_require]\ndev =\n    black-primer\n", &["ruff"]),
+        ("setup.cfg", "[options.extras_require]\ndev =\n    black\n", &["black fix", "ruff"]),
+        (".pre-commit-config.yaml", "repos: [{hooks: [{id: x, args: [black]}]}]\n", &["ruff"]),
+        (".pre-commit-config.yaml", "repos:\n  - hooks: [{ id: black }]\n", &["black fix", "ruff"]),
+        (".pre-commit-config.yaml", "repos:\n- hooks:\n  - {id: black}\n", &["black fix", "ruff"]),
+        // An anchor is not within the limits of the parser.
+        (".pre-commit-config.yaml", "repos:\n- hooks: &h\n  - id: black\n", &["black fix", "ruff"]),
     ] {
         let fixture = Fixture::with_programs(&[("a.py", "x = 1\n"), (file, text)], &programs);
         assert_eq!(gates(&fixture.policy(), "python"), expected, "{file}: {text}");

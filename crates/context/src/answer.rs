@@ -7,14 +7,15 @@ use std::sync::Arc;
 use super::budget::{ByteBudget, TOKEN};
 use super::index::Index;
 use super::indexed_symbol::IndexedSymbol;
-use super::outline::{FittedOutline, outline};
+use super::outline::{FittedOutline, keys, outline};
 use super::query;
 use super::symbol::{self, SymbolUse};
-use super::tags::Tags;
+use super::tags::{SymbolLocation, Tags};
 use super::versioned_text::VersionedText;
 use lockgate_protocol::{
     ContextProject, ContextReference, ContextResponse, ContextSymbol, ContextTarget, json_size,
 };
+use lockgate_text::Outline;
 
 /// The maximum number of definitions shown for a name, and of names shown for a file.
 const MAX_DEFINITIONS: usize = 50;
@@ -84,7 +85,7 @@ pub fn answer<'a>(
     };
     parts.heading(question, &input);
     if let Some(name) = question.symbol {
-        parts.symbol(name, question.near);
+        parts.symbol(name, question.near, &input);
     }
     if let Some(words) = question.query {
         parts.query(words, question.near);
@@ -107,6 +108,13 @@ fn numbered(code: &str, first: u32) -> String {
     let lines: Vec<String> =
         (first..).zip(code.split('\n')).map(|(number, line)| format!("{number}: {line}")).collect();
     lines.join("\n")
+}
+
+/// The symbols of one part of an answer, and the code of each.
+#[derive(Default)]
+struct ShownSymbols {
+    symbols: Vec<ContextSymbol>,
+    codes: Vec<String>,
 }
 
 struct AnswerParts<'a, 't> {
@@ -169,9 +177,20 @@ impl<'a> AnswerParts<'a, '_> {
         }
     }
 
-    fn symbol(&mut self, name: &str, near_path: Option<&str>) {
-        let found = symbol::definitions(self.index, name, near_path);
-        if found.is_empty() {
+    fn symbol(&mut self, name: &str, near_path: Option<&str>, input: &AnswerInput<'_>) {
+        let mut found = symbol::definitions(self.index, name, near_path);
+        // The index lacks the deeper keys of a file, and does not count them.
+        let is_indexed = found.iter().any(|found| Some(found.path) == near_path);
+        let keys = match (near_path, input.target) {
+            (Some(path), Some((page, Some(tags)))) if !is_indexed || Outline::numbered(name).is_some() => {
+                keys(page, path, tags, name).collect()
+            }
+            _ => Vec::new(),
+        };
+        if !keys.is_empty() {
+            found.retain(|found| Some(found.path) != near_path);
+        }
+        if found.is_empty() && keys.is_empty() {
             self.unknown(name);
             return;
         }
@@ -181,16 +200,31 @@ impl<'a> AnswerParts<'a, '_> {
         let subjects = if own.is_empty() { &found } else { &own };
         let places: Vec<&str> = subjects.iter().take(MAX_PLACES).map(|found| found.path).collect();
         let near_paths: Vec<&str> = near_path.map_or(places, |near_path| vec![near_path]);
-        let used = symbol::references(self.index, subjects, &near_paths);
+        // Nothing uses a key.
+        let used = match keys.as_slice() {
+            [] => symbol::references(self.index, subjects, &near_paths),
+            _ => Vec::new(),
+        };
         let most = if used.is_empty() { usize::MAX } else { self.budget.left() / 2 };
-        let (mut shown, codes) = self.symbols(&found, MAX_DEFINITIONS, most);
-        self.codes(&mut shown, &codes, 1, self.budget.left() / 2);
-        self.references(&used);
-        self.codes(&mut shown, &codes, usize::MAX, self.budget.left());
-        if shown.len() < found.len() {
-            self.note_omission(format!("{} of {} definitions are shown", shown.len(), found.len()));
+        let floor = self.budget.left().saturating_sub(most);
+        let total = keys.len() + found.len();
+        let mut list = ShownSymbols::default();
+        if let Some((page, _)) = input.target {
+            for (key, location) in keys.into_iter().take(MAX_DEFINITIONS) {
+                if !self.show(&mut list, key, location, page, floor) {
+                    break;
+                }
+            }
         }
-        self.context.definitions = Some(shown);
+        self.symbols(&mut list, &found, MAX_DEFINITIONS, floor);
+        let ShownSymbols { mut symbols, codes } = list;
+        self.codes(&mut symbols, &codes, 1, self.budget.left() / 2);
+        self.references(&used);
+        self.codes(&mut symbols, &codes, usize::MAX, self.budget.left());
+        if symbols.len() < total {
+            self.note_omission(format!("{} of {total} definitions are shown", symbols.len()));
+        }
+        self.context.definitions = Some(symbols);
     }
 
     /// Adds suggestions and mentions for a name without a definition.
@@ -198,10 +232,13 @@ impl<'a> AnswerParts<'a, '_> {
         self.context.definitions = Some(Vec::new());
         let name: String = name.chars().take(80).collect();
         let alike = symbol::alike(self.index, &name);
-        let note = match alike.as_slice() {
-            [] => format!("nothing in the workspace defines {name:?}"),
-            alike => format!("nothing in the workspace defines {name:?}; did you mean {}?", alike.join(", ")),
-        };
+        let mut note = format!("nothing in the workspace defines {name:?}");
+        if symbol::is_below_indexed_keys(self.index, &name) {
+            note.push_str(", but only the two upper levels of keys are indexed");
+        }
+        if !alike.is_empty() {
+            note.push_str(&format!("; did you mean {}?", alike.join(", ")));
+        }
         self.note(note);
         let used = symbol::mentions(self.index, &name);
         self.references(&used);
@@ -212,35 +249,44 @@ impl<'a> AnswerParts<'a, '_> {
         if found.is_empty() {
             self.note("no symbol matches these words; search_content searches all text".to_owned());
         }
-        let (shown, _) = self.symbols(&found, query::MAX_SYMBOLS, usize::MAX);
+        let mut list = ShownSymbols::default();
+        self.symbols(&mut list, &found, query::MAX_SYMBOLS, 0);
+        let shown = list.symbols;
         if shown.len() < found.len() {
             self.note_omission(format!("{} of {} symbols are shown", shown.len(), found.len()));
         }
         self.context.symbols = Some(shown);
     }
 
-    /// Adds symbols while there is space, each with its code.
-    fn symbols(
-        &mut self,
-        found: &[IndexedSymbol<'a>],
-        most: usize,
-        bytes: usize,
-    ) -> (Vec<ContextSymbol>, Vec<String>) {
-        let (mut shown, mut codes) = (Vec::new(), Vec::new());
-        let floor = self.budget.left().saturating_sub(bytes);
-        for found in found.iter().take(most) {
+    /// Adds symbols to a list while it is shorter than `most` and there is space.
+    fn symbols(&mut self, list: &mut ShownSymbols, found: &[IndexedSymbol<'a>], most: usize, floor: usize) {
+        for found in found.iter().take(most.saturating_sub(list.symbols.len())) {
             let Some(page) = self.page(found.path) else { continue };
-            let place = found.definition.location;
             let symbol = page.symbol(found.path, found.file, found.definition, &self.index.names);
-            let cost = json_size(&symbol) + 1 + self.version_cost(found.path);
-            if self.budget.left() < floor + cost && !shown.is_empty() || !self.budget.take(cost) {
+            if !self.show(list, symbol, found.definition.location, &page, floor) {
                 break;
             }
-            self.add_version(found.path, &page);
-            codes.push(numbered(page.rows(place.first, place.last), place.first));
-            shown.push(symbol);
         }
-        (shown, codes)
+    }
+
+    /// Adds a symbol with its code to a list; `false` if there is no space for it. Those after the first leave `floor`
+    /// bytes.
+    fn show(
+        &mut self,
+        list: &mut ShownSymbols,
+        symbol: ContextSymbol,
+        location: SymbolLocation,
+        page: &VersionedText,
+        floor: usize,
+    ) -> bool {
+        let cost = json_size(&symbol) + 1 + self.version_cost(&symbol.path);
+        if self.budget.left() < floor + cost && !list.symbols.is_empty() || !self.budget.take(cost) {
+            return false;
+        }
+        self.add_version(&symbol.path, page);
+        list.codes.push(numbered(page.rows(location.first, location.last), location.first));
+        list.symbols.push(symbol);
+        true
     }
 
     /// Adds the code of at most `most` symbols that have none yet, if it fits into `bytes`.
@@ -285,7 +331,9 @@ impl<'a> AnswerParts<'a, '_> {
     /// Adds the definitions of the names that a file uses, imported ones first.
     fn uses(&mut self, path: &str, tags: &Tags) {
         let found = symbol::used(self.index, path, tags, (MAX_USES, MAX_OF_ONE));
-        (self.context.uses, _) = self.symbols(&found, MAX_USES, usize::MAX);
+        let mut list = ShownSymbols::default();
+        self.symbols(&mut list, &found, MAX_USES, 0);
+        self.context.uses = list.symbols;
     }
 
     fn project(&mut self, project: ContextProject) {

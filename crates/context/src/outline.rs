@@ -3,7 +3,7 @@
 
 use super::SymbolKind;
 use super::budget::ByteBudget;
-use super::tags::{Tag, Tags};
+use super::tags::{SymbolLocation, Tag, Tags};
 use super::versioned_text::VersionedText;
 use lockgate_protocol::{ContextSymbol, json_size};
 
@@ -33,6 +33,20 @@ pub(super) fn outline(page: &VersionedText, tags: &Tags, budget: &mut ByteBudget
     ranked.sort_unstable_by_key(|(place, _)| *place);
     let symbols = ranked.into_iter().map(|(_, (_, symbol))| symbol).collect();
     FittedOutline { symbols, total, omits_docs }
+}
+
+/// Returns the keys of a text that a name selects, each with its location.
+pub(super) fn keys<'t>(
+    page: &'t VersionedText,
+    path: &'t str,
+    tags: &'t Tags,
+    name: &str,
+) -> impl Iterator<Item = (ContextSymbol, SymbolLocation)> {
+    let keys = tags.outline.named(name).filter(|(_, symbol)| symbol.kind == SymbolKind::Key);
+    keys.filter_map(move |(at, key)| {
+        let location = tags.definitions.get(at)?.location;
+        Some((page.describe(path, key.path.to_owned(), key.kind, location, tags.language), location))
+    })
 }
 
 /// True for the variables and fields, which a shortened outline loses first.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::index::{Index, IndexedFile};
+use super::index::{Index, IndexedFile, MAX_KEYS};
 use super::indexed_symbol::{IndexedSymbol, owners};
 use super::near::{Distance, is_test};
 use super::symbol_group::{SymbolGroup, family};
@@ -32,11 +32,18 @@ pub(super) fn definitions<'i>(
     let found = named(index, name, near_path);
     let Some((name, number)) = Outline::numbered(name).filter(|_| found.is_empty()) else { return found };
     let mut found = named(index, name, near_path);
-    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let mut selected: HashMap<&str, Vec<usize>> = HashMap::new();
     found.retain(|found| {
-        let count = counts.entry(found.path).or_default();
-        *count += 1;
-        *count == number.get()
+        let in_file = selected.entry(found.path).or_insert_with(|| {
+            let outline = found.file.outline(&index.names);
+            let is_in_outline = outline.named(name).next().is_some();
+            // Otherwise the name begins with that of the module.
+            let path = found.file.path(found.definition, &index.names);
+            let name = if is_in_outline { name } else { path.as_str() };
+            outline.named(&format!("{name}[{number}]")).map(|(at, _)| at).collect()
+        });
+        let mut definitions = in_file.iter().filter_map(|at| found.file.definitions.get(*at));
+        definitions.any(|definition| std::ptr::eq(definition, found.definition))
     });
     found
 }
@@ -45,10 +52,15 @@ pub(super) fn definitions<'i>(
 fn named<'i>(index: &'i Index, name: &str, near_path: Option<&str>) -> Vec<IndexedSymbol<'i>> {
     let folded = name.trim().trim_end_matches("()").replace("::", ".").replace('#', ".");
     let folded = folded.trim_start_matches('.');
-    let whole = matching(index, &[folded, name.trim()], &|found| {
-        let path = found.file.path(found.definition, &index.names);
-        path == folded || path == name.trim() || path.ends_with(&format!(".{folded}"))
-    });
+    let has_end =
+        |found: &IndexedSymbol<'_>, name| is_end(&found.file.path(found.definition, &index.names), name);
+    let is_literal = |found: &IndexedSymbol<'_>| has_end(found, name.trim());
+    let mut whole =
+        matching(index, &[folded, name.trim()], &|found| is_literal(found) || has_end(found, folded));
+    // In a file, a symbol of the name as it is takes precedence over other forms of it.
+    let literal: HashSet<&str> =
+        whole.iter().filter(|found| is_literal(found)).map(|found| found.path).collect();
+    whole.retain(|found| is_literal(found) || !literal.contains(found.path));
     let mut found = if whole.is_empty() { in_module(index, folded) } else { whole };
     let order = |found: &IndexedSymbol<'_>| {
         let is_part = found.definition.around.is_some() && !folded.contains('.');
@@ -72,16 +84,30 @@ fn named<'i>(index: &'i Index, name: &str, near_path: Option<&str>) -> Vec<Index
     found
 }
 
-/// Returns the symbols whose last part equals one of these names or the last part of one, and that fit.
+/// Returns the symbols whose last part equals one of these names or the end of one after a dot, and that fit.
 fn matching<'i>(
     index: &'i Index,
     names: &[&str],
     fits: &dyn Fn(&IndexedSymbol<'i>) -> bool,
 ) -> Vec<IndexedSymbol<'i>> {
-    let last = names.iter().map(|name| name.rsplit('.').next().unwrap_or(name));
-    let wanted: Vec<u32> =
-        last.chain(names.iter().copied()).filter_map(|name| index.names.number(name)).collect();
+    let numbers = (0..).zip(index.names.all());
+    let wanted: HashSet<u32> = numbers
+        .filter(|(_, end)| !end.is_empty() && names.iter().any(|name| is_end(name, end)))
+        .map(|(number, _)| number)
+        .collect();
     symbols(index).filter(|found| wanted.contains(&found.definition.name)).filter(fits).collect()
+}
+
+/// True if a name is the whole of a path, or its end after a dot.
+fn is_end(path: &str, name: &str) -> bool {
+    path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('.'))
+}
+
+/// True if a name begins with that of a key whose own keys are not indexed.
+pub(super) fn is_below_indexed_keys(index: &Index, name: &str) -> bool {
+    let above = name.match_indices('.').take(MAX_KEYS).filter_map(|(dot, _)| name.get(..dot));
+    let keys = above.flat_map(|above| named(index, above, None));
+    keys.map(|found| found.definition).any(|key| key.kind == SymbolKind::Key && key.around.is_some())
 }
 
 /// Returns all symbols, in the order of their files.

@@ -9,7 +9,7 @@ use super::use_context::UseContext;
 use super::uses::{Uses, uses};
 use super::words::words;
 use lockgate_syntax::{self as grammar, LargeStack, TagRole};
-use lockgate_text::{Outline, SymbolKind};
+use lockgate_text::{Outline, SymbolKind, SymbolRank};
 
 /// The step limit for one text, the same as that of an outline.
 const STEPS: usize = 500_000;
@@ -27,6 +27,8 @@ pub struct Tags {
     pub lines: u32,
     /// Set when its uses are known as well.
     pub whole: bool,
+    /// The same symbols, by which a name is found.
+    pub(super) outline: Outline,
     pub(super) uses: Uses,
     /// The names that it provides without defining them: aliases, names that it exports for something
     /// else, and, outside functions, targets of loops and patterns.
@@ -42,6 +44,8 @@ pub struct Tag {
     pub part: String,
     /// The kind of symbol, such as a function or a class.
     pub kind: SymbolKind,
+    /// Its ability to contain others.
+    pub rank: SymbolRank,
     /// The index of the symbol around it.
     pub around: Option<usize>,
     /// The lines of the symbol and the offsets of its parts.
@@ -112,6 +116,7 @@ fn tags(deep: &LargeStack, language: &str, path: &str, view: &str) -> Option<Tag
         definitions: definitions(&outline, view, &lines, language),
         lines: lines.count,
         whole,
+        outline,
         uses: uses.unwrap_or_default(),
         bound,
         exported,
@@ -167,7 +172,15 @@ fn definitions(outline: &Outline, view: &str, rows: &LineStarts, language: &str)
             add(&doc::doc(view, &symbol.extent, &symbol.head, language).unwrap_or_default());
             add(&doc::signature(view, &symbol.head, symbol.kind));
         }
-        Tag { part, kind: symbol.kind, around: symbol.enclosing, location: place, words: found, own_words }
+        Tag {
+            part,
+            kind: symbol.kind,
+            rank: symbol.rank,
+            around: symbol.enclosing,
+            location: place,
+            words: found,
+            own_words,
+        }
     };
     outline.symbols().map(tag).collect()
 }

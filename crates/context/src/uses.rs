@@ -82,7 +82,10 @@ pub(super) fn uses(use_context: &UseContext<'_>) -> Uses {
 impl UseContext<'_> {
     /// Returns the name at a position, without quotes or sigils.
     fn name(&self, span: &Range<usize>) -> Option<&str> {
-        let text = self.view.get(span.clone())?.trim_matches(['"', '\'', '*', '#']);
+        let text = self.view.get(span.clone())?.trim_matches(['"', '\'', '*']);
+        // In scripts, `#` belongs to the name of a private member.
+        let is_script = matches!(self.language, "javascript" | "typescript");
+        let text = if is_script { text } else { text.trim_matches('#') };
         (!text.is_empty() && text.len() <= LONGEST).then_some(text)
     }
 

@@ -1,6 +1,6 @@
 //! The operations that an edit consists of: line edits, insertions and searches.
 
-use lockgate_error::{Code, Error, NextCall};
+use lockgate_error::{Code, Error, FieldValue, NextCall};
 use lockgate_matching::MatchTolerance;
 use lockgate_python_re::Flags;
 use std::hash::{Hash, Hasher};
@@ -96,6 +96,31 @@ pub struct Search {
     pub tolerance: MatchTolerance,
     /// The action if the replacement is already in the file.
     pub on_duplicate: OnDuplicate,
+}
+
+impl Search {
+    /// Changes fields as a proposed call does; `None` for a field that a search does not have.
+    pub(crate) fn change_fields(&mut self, set: &[(&str, FieldValue)], unset: &[&str]) -> Option<()> {
+        for field in set {
+            match (field, &mut self.needle) {
+                (("within", FieldValue::Text(symbol)), _) => self.within = Some(symbol.clone()),
+                (("search_flags", FieldValue::Number(bits)), Needle::Regex { flags, .. }) => {
+                    *flags = Flags::from_bits(i64::try_from(*bits).ok()?).ok()?;
+                }
+                _ => return None,
+            }
+        }
+        for name in unset {
+            match (*name, &self.needle) {
+                ("within", _) => self.within = None,
+                ("lines" | "start_line" | "end_line", _) => self.lines = None,
+                ("regex", Needle::Regex { pattern, .. }) => self.needle = Needle::Literal(pattern.clone()),
+                ("search_flags", _) => {}
+                _ => return None,
+            }
+        }
+        Some(())
+    }
 }
 
 /// The matches that a search replaces.

@@ -62,6 +62,22 @@ impl Batch {
         }
     }
 
+    /// Gives the request that has this edit of the call's list another path, and returns the indices of all edits of that
+    /// request.
+    pub(super) fn correct_path(&mut self, entry: usize, path: &str) -> Vec<usize> {
+        for (at, request) in self.requests.iter_mut().enumerate() {
+            let entries = match &request.edit {
+                Edit::Several(parts) => parts.iter().map(|part| part.entry).collect(),
+                _ => vec![at],
+            };
+            if entries.contains(&entry) {
+                request.target = request::Target::File(path.to_owned());
+                return entries;
+            }
+        }
+        Vec::new()
+    }
+
     /// Returns the owner of an entity that a request names without an organisation. The target of an undo comes from the
     /// journal, and is exactly the row that the edit changed. A deletion that is repeated must not remove the global entity
     /// behind the one that is already removed.

@@ -1,16 +1,17 @@
 //! Reads the edit history from the journal.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::difference::{difference, removal};
 use super::read::ReadRequest;
-use super::resolve::{resolve_changed, resolve_for_read};
+use super::resolve::{in_all_roots, resolve_changed, resolve_for_read};
 use super::services::Services;
 use super::workspace::Workspace;
 use lockgate_checks::Watch;
 use lockgate_edit::request::{HistoryRequest, Target};
 use lockgate_error::{Code, Error};
-use lockgate_store::{DefaultOwner, EditId, Entry, FileChange};
+use lockgate_store::{DefaultOwner, DocumentPath, EditId, Entry, FileChange};
 use lockgate_text::{Buffer, Hints, Version};
 
 /// A journal entry with the diffs of its changes.
@@ -39,7 +40,7 @@ impl ReadRequest for HistoryRequest {
         // Without an edit that cannot be recorded, the list still has the others; the note of the recovery is kept.
         services.recover_for_history();
         let entries = match place {
-            Some(place) => place.entries(&services.store, most)?,
+            Some(place) => services.entries_of(&place, most)?,
             None => services.store.entries(most)?,
         };
         services.check_history()?;
@@ -74,6 +75,19 @@ impl Services {
         }
         Err(Error::new(Code::StoreUnavailable, notes.join("; "))
             .hint("send the request again for later edits"))
+    }
+
+    /// Returns the last entries of a document, the newest first: those of a file from the journals of all roots that contain it.
+    pub(super) fn entries_of(&self, place: &DocumentPath, most: usize) -> Result<Vec<Entry>, Error> {
+        let places = in_all_roots(self, place);
+        let lists = places.iter().map(|place| place.entries(&self.store, most));
+        let mut entries = lists.collect::<Result<Vec<_>, _>>()?.concat();
+        // The order within a journal stays, even where its times run backwards.
+        if places.len() > 1 {
+            entries.sort_by_key(|entry| Reverse(entry.at));
+            entries.truncate(most);
+        }
+        Ok(entries)
     }
 
     /// Returns the diff of a change, if both texts are still stored.

@@ -31,6 +31,7 @@ mod batch;
 mod caches;
 mod commit;
 mod confirm;
+mod corrections;
 mod decide;
 mod difference;
 mod entity;

@@ -237,7 +237,7 @@ fn quotes(edit: &Edit) -> Option<Vec<Quote>> {
 }
 
 /// Moves a proposed path from the next call of an error into its hint.
-fn path_in_hint(mut error: Error) -> Error {
+pub(super) fn path_in_hint(mut error: Error) -> Error {
     let Some(NextCall::Path { path }) = error.next.as_deref() else { return error };
     let unnamed = error.hint.as_deref().filter(|hint| !hint.contains(path.as_str()));
     if let Some(hint) = unnamed.map(|hint| format!("{hint}; did you mean `{path}`?")) {

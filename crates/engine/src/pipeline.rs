@@ -21,7 +21,7 @@ use super::report::{self, Report};
 use super::resolve::{self, ResolvedTarget};
 use super::retry::{self, Attempt, Outcome};
 use super::services::Services;
-use super::{confirm, guards, judge, mismatch, rebase, repeated};
+use super::{confirm, corrections, guards, judge, mismatch, rebase, repeated};
 use lockgate_checks::Watch;
 use lockgate_edit::request::Request;
 use lockgate_error::{Code, Error};
@@ -61,10 +61,24 @@ pub(super) async fn run(
         Ok(reports) => Ok(reports),
         Err(error) => {
             services
-                .off_reactor(move |services| Err(services.with_nearest_path_of(&batch.requests, error)))
+                .off_reactor(move |services| {
+                    Err(corrections::with_nearest_paths(services, &batch, error, try_to_plan))
+                })
                 .await
         }
     }
+}
+
+/// Plans the edits of a call without locks.
+///
+/// Errors: those of the steps up to the drafts.
+fn try_to_plan(services: &Services, batch: &Batch) -> Result<(), Error> {
+    let targets = resolve::resolve(services, batch, &[], &[])?;
+    let read = |(at, target): (usize, &ResolvedTarget)| {
+        load::read(services, &target.place, &target.rules).map_err(|error| batch.with_edit_index(error, at))
+    };
+    let texts = targets.iter().enumerate().map(read).collect::<Result<_, _>>()?;
+    drafts(services, batch, &targets, texts).map(drop)
 }
 
 /// Makes one attempt, without waiting for a lock.
@@ -134,5 +148,5 @@ pub(super) fn drafts<'a>(
     let mut results =
         inputs.map(|(at, input)| draft(input).map_err(|error| batch.with_edit_index(error, at)));
     let drafts = results.by_ref().collect::<Result<_, _>>();
-    drafts.map_err(|error| plan::with_other_corrections(error, results.filter_map(Result::err)))
+    drafts.map_err(|error| corrections::with_other_corrections(error, results.filter_map(Result::err)))
 }

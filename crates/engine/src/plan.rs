@@ -10,7 +10,7 @@ use super::resolve::ResolvedTarget;
 use lockgate_checks::Verdict;
 use lockgate_edit::request::{Expect, FilePermissions, Mode, Request};
 use lockgate_edit::{self as edit, Edit, EditLimits, PlanContext, PlannedEdit};
-use lockgate_error::{Code, CorrectedEdit, Error, NextCall};
+use lockgate_error::{Code, Error, NextCall};
 use lockgate_policy::Policy;
 use lockgate_syntax as grammar;
 use lockgate_text::{Buffer, LineMap, Plan, bytes_outside_unchanged};
@@ -133,38 +133,6 @@ impl Drafted {
             if planned.has_same_encoding(text) { planned } else { text.read_other(text.bytes().to_vec())? };
         let drafted = Drafted::from_plan(current, &plan, buffer, rules)?;
         Ok(Drafted { fix_plan: Some(plan), ..drafted })
-    }
-}
-
-/// Completes the correction that an error proposes with those of the files whose edits fail as well. Without a call that
-/// works for all, the hint names the next wrong edit.
-pub(super) fn with_other_corrections(mut error: Error, others: impl Iterator<Item = Error>) -> Error {
-    let Some(mut corrected) = corrections(&error) else { return error };
-    let of_first = corrected.len();
-    for other in others {
-        let Some(more) = corrections(&other) else {
-            error.next = None;
-            let hint = format!("correct this edit; {} is wrong, too", other.field_path().unwrap_or_default());
-            return error.hint(hint);
-        };
-        corrected.extend(more);
-    }
-    if corrected.len() == of_first {
-        return error;
-    }
-    let hint = format!("`next` is the same call with corrections of {} edits", corrected.len());
-    error.hint(hint).with_next(NextCall::Edits(corrected))
-}
-
-/// Returns the corrections that an error of one file proposes for its edits; `None` if it proposes none.
-fn corrections(error: &Error) -> Option<Vec<CorrectedEdit>> {
-    let next = error.next.as_deref()?;
-    match next {
-        NextCall::Edits(corrected) => Some(corrected.clone()),
-        NextCall::Edit { .. } | NextCall::Move { .. } | NextCall::Fields { .. } => {
-            Some(vec![CorrectedEdit { entry: error.entry_index()?, next: next.clone() }])
-        }
-        _ => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Resolves the targets of a call: the document of each, and the policy for it.
 
+use std::iter;
 use std::sync::Arc;
 
 use super::batch::{Batch, RestoredMetadata};
@@ -96,6 +97,14 @@ pub(super) fn resolve_for_read(
         request::Target::File(path) => services.store.files.admit_to_read(path).map(DocumentPath::File),
         request::Target::Entity(entity) => services.row(entity, default_owner).map(DocumentPath::Row),
     }
+}
+
+/// Returns a document, and after a file its locations in the other roots that contain it: the journal of each can have edits of
+/// the file.
+pub(super) fn in_all_roots(services: &Services, place: &DocumentPath) -> Vec<DocumentPath> {
+    let others = place.file().map(|file| services.store.files.in_other_roots(file));
+    let others = others.unwrap_or_default().into_iter().map(DocumentPath::File);
+    iter::once(place.clone()).chain(others).collect()
 }
 
 /// Resolves a document that an edit changed, to be read: exactly that one, in the root whose journal has the edit.

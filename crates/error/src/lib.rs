@@ -130,7 +130,7 @@ codes! {
         "fix the findings in the edit and send it again";
     EntityMismatch "ENTITY_MISMATCH" Gate
         "The content does not match its `entity_type`, or that cannot be checked."
-        "give the entity_type that the message names, or correct the content";
+        "give the entity_type that the message names, if it names one, or correct the content";
     LockTimeout "LOCK_TIMEOUT" Conflict
         "Another edit kept this file or entity locked for longer than the wait limit."
         "send the request again";

@@ -261,7 +261,7 @@ fn read_complete(kind: ToolKind, tool: &str, input: &Value) -> Result<Option<Hos
         ToolKind::Replace | ToolKind::Write | ToolKind::Delete | ToolKind::Notebook | ToolKind::Other => {}
     }
     let Value::Object(fields) = input else { return Err(format!("the input of {tool} is not an object")) };
-    let list = LISTS.iter().find_map(|name| fields.get(*name));
+    let list = LISTS.iter().find_map(|name| given(fields.get(*name)));
     if let (ToolKind::Replace, Some(list)) = (kind, list) {
         return replace_in_list(fields, list, tool).map(Some);
     }
@@ -300,7 +300,7 @@ fn edit_of_file(
 
 /// Returns the kind of a host's tool; `None` if it edits no file.
 fn kind(host: Host, tool: &str, input: &Value) -> Option<ToolKind> {
-    let has = |names: &[&str]| names.iter().any(|name| input.get(name).is_some());
+    let has = |names: &[&str]| names.iter().any(|name| given(input.get(name)).is_some());
     let by_shape = || {
         if has(&OLD) || has(&["edits"]) {
             Some(ToolKind::Replace)
@@ -377,8 +377,8 @@ fn replace_in_list(fields: &Map<String, Value>, list: &Value, tool: &str) -> Res
 }
 
 fn quote(fields: &Map<String, Value>, tool: &str) -> Result<QuotedReplacement, String> {
-    let every = match EVERY.iter().find_map(|name| fields.get(*name)) {
-        None | Some(Value::Null | Value::Bool(false)) => QuoteMatches::Only,
+    let every = match EVERY.iter().find_map(|name| given(fields.get(*name))) {
+        None | Some(Value::Bool(false)) => QuoteMatches::Only,
         Some(Value::Bool(true)) => QuoteMatches::Every,
         // Some hosts take a flag as text as well.
         Some(Value::String(text)) if text == "false" => QuoteMatches::Only,
@@ -402,7 +402,7 @@ fn line_range(fields: &Map<String, Value>) -> Option<NamedLines> {
 
 /// Returns the text of a call's patch, and the form of its arguments.
 fn patch_field(input: &Value) -> (Option<&str>, PatchForm) {
-    let field = PATCH.into_iter().find(|name| input.get(name).is_some());
+    let field = PATCH.into_iter().find(|name| given(input.get(name)).is_some());
     match (input, field) {
         (Value::String(text), _) => (Some(text.as_str()), PatchForm::Text),
         (_, Some(name)) => (input.get(name).and_then(Value::as_str), PatchForm::Field(name)),
@@ -418,7 +418,7 @@ fn patch(input: &Value) -> Result<HostEdit, String> {
 
 /// Reads the patch in a shell command; every other command is no edit that is known before it runs.
 fn command(input: &Value) -> Option<HostEdit> {
-    let command = match input.get("command").or_else(|| input.get("cmd"))? {
+    let command = match given(input.get("command")).or_else(|| input.get("cmd"))? {
         Value::String(command) => command.as_str(),
         // `bash -lc SCRIPT` as words.
         Value::Array(words) => words.last()?.as_str()?,
@@ -456,8 +456,13 @@ fn notebook(fields: &Map<String, Value>, path: String, tool: &str) -> Result<Hos
     Ok(HostEdit::Notebook { path, cell })
 }
 
+/// Returns the value of a field; `None` for `null`, which some hosts send for a field that a call leaves out.
+pub(super) fn given(value: Option<&Value>) -> Option<&Value> {
+    value.filter(|value| !value.is_null())
+}
+
 fn name_in(fields: &Map<String, Value>, names: &[&'static str]) -> Option<&'static str> {
-    names.iter().find(|name| fields.contains_key(**name)).copied()
+    names.iter().find(|name| given(fields.get(**name)).is_some()).copied()
 }
 
 /// Returns the texts of all these fields, each of them once: a tool may take any of them for the path of its file.
@@ -488,7 +493,7 @@ fn named_paths(fields: &Map<String, Value>, names: &[&str], tool: &str) -> Resul
 }
 
 fn required(fields: &Map<String, Value>, names: &[&str], tool: &str) -> Result<String, String> {
-    let value = names.iter().find_map(|name| fields.get(*name));
+    let value = names.iter().find_map(|name| given(fields.get(*name)));
     let text = value.and_then(Value::as_str).map(str::to_owned);
     text.ok_or_else(|| format!("the input of {tool} has no text `{}`", names.first().unwrap_or(&"")))
 }
@@ -567,6 +572,74 @@ mod tests {
                 panic!("{flag}")
             };
             assert_eq!(quotes[0].matches, expected);
+        }
+    }
+
+    #[test]
+    fn a_field_that_is_null_counts_as_left_out() {
+        let quote = json!({"old_string": "x", "new_string": "y"});
+        for (host, tool, input, without) in [
+            (
+                Host::Cline,
+                "editor",
+                json!({"path": "/a", "old_text": "x", "new_text": "y", "insert_line": null}),
+                json!({"path": "/a", "old_text": "x", "new_text": "y"}),
+            ),
+            (
+                Host::Cline,
+                "editor",
+                json!({"path": "/a", "old_text": null, "new_text": "y", "diff": null}),
+                json!({"path": "/a", "new_text": "y"}),
+            ),
+            (
+                Host::ClaudeCode,
+                "Edit",
+                json!({"file_path": "/a", "old_string": "x", "new_string": "y", "edits": null, "replace_all": null}),
+                json!({"file_path": "/a", "old_string": "x", "new_string": "y"}),
+            ),
+            (
+                Host::Cursor,
+                "Edit",
+                json!({"file_path": "/a", "replacements": null, "edits": null, "ReplacementChunks": [quote]}),
+                json!({"file_path": "/a", "edits": [quote]}),
+            ),
+            (
+                Host::VsCode,
+                "replace_string_in_file",
+                json!({"filePath": "/a", "old_string": null, "oldString": "x", "new_string": null, "newString": "y"}),
+                json!({"filePath": "/a", "oldString": "x", "newString": "y"}),
+            ),
+            (
+                Host::Cursor,
+                "",
+                json!({"file_path": "/a", "old_string": null, "edits": null, "content": "x"}),
+                json!({"file_path": "/a", "content": "x"}),
+            ),
+            (
+                Host::OpenCode,
+                "edit",
+                json!({"filePath": "/a", "oldString": "x", "newString": "y", "replace_all": null, "replaceAll": true}),
+                json!({"filePath": "/a", "oldString": "x", "newString": "y", "replaceAll": true}),
+            ),
+            (
+                Host::OpenCode,
+                "apply_patch",
+                json!({"command": null, "patchText": "*** Begin Patch\n*** Delete File: /a\n*** End Patch"}),
+                json!({"patchText": "*** Begin Patch\n*** Delete File: /a\n*** End Patch"}),
+            ),
+            (
+                Host::Codex,
+                "exec_command",
+                json!({"command": null, "cmd": "apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: /a\n*** End Patch\nEOF"}),
+                json!({"cmd": "apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: /a\n*** End Patch\nEOF"}),
+            ),
+        ] {
+            let expected = read_edit(host, tool, &without);
+            assert!(!matches!(
+                expected,
+                Ok(None | Some(HostEdit::Other { .. } | HostEdit::Unreadable { .. }))
+            ));
+            assert_eq!(read_edit(host, tool, &input), expected, "{tool}: {input}");
         }
     }
 

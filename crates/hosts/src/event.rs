@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use super::edit::{HostEdit, read_edit};
+use super::edit::{HostEdit, given, read_edit};
 use super::host::Host;
 
 /// An event of a host.
@@ -334,7 +334,7 @@ impl Envelope {
             "postToolUseFailure" => Moment::AfterFailure,
             _ => return None,
         };
-        let call = match (payload.get("tool_input"), payload.get("file_path")) {
+        let call = match (given(payload.get("tool_input")), given(payload.get("file_path"))) {
             (Some(input), _) => {
                 let failure = error_text(payload.get("error_message"));
                 RawCall { tool: owned(payload, &["tool_name"]), input: input.clone(), failure }
@@ -378,13 +378,13 @@ impl Envelope {
             "tool_result" | "PostToolUse" => Moment::After,
             _ => return None,
         };
-        let call = payload.get("tool_call").or_else(|| payload.get("tool_result")).and_then(Value::as_object);
-        let details =
-            payload.get("preToolUse").or_else(|| payload.get("postToolUse")).and_then(Value::as_object);
+        let object = |keys: [&str; 2]| keys.iter().find_map(|key| payload.get(*key)?.as_object());
+        let call = object(["tool_call", "tool_result"]);
+        let details = object(["preToolUse", "postToolUse"]);
         let tool = call
             .and_then(|call| text(call, "name"))
             .or_else(|| details.and_then(|details| first_text(details, &["toolName", "tool"])))?;
-        let input = call.and_then(|call| call.get("input")).or_else(|| details?.get("parameters"))?;
+        let input = call.and_then(|call| given(call.get("input"))).or_else(|| details?.get("parameters"))?;
         let is_failure = details.and_then(|details| details.get("success")) == Some(&Value::Bool(false));
         let failure =
             is_failure.then(|| details.and_then(|it| it.get("result")).map(words).unwrap_or_default());
@@ -562,6 +562,26 @@ mod tests {
             for payload in after(error) {
                 assert_eq!(event(&payload).calls[0].failure.as_deref(), Some("no match"), "{payload}");
             }
+        }
+    }
+
+    #[test]
+    fn a_member_that_is_null_hides_no_other() {
+        let input = json!({"path": "/a", "old_text": "x", "new_text": "y"});
+        let call = json!({"id": "1", "name": "editor", "input": input});
+        let details = json!({"toolName": "editor", "parameters": input, "success": true});
+        let edits = json!([{"old_string": "x", "new_string": "y"}]);
+        for payload in [
+            json!({"hookName": "tool_result", "tool_call": null, "tool_result": call, "postToolUse": null}),
+            json!({"hookName": "PostToolUse", "tool_call": null, "preToolUse": null, "postToolUse": details}),
+            json!({"hookName": "PostToolUse", "tool_result": {"name": "editor", "input": null},
+                   "preToolUse": null, "postToolUse": details}),
+            json!({"cursor_version": "1", "hook_event_name": "afterFileEdit", "tool_input": null,
+                   "file_path": "/a", "edits": edits}),
+        ] {
+            let event = event(&payload);
+            let HostEdit::Replace { path, quotes, .. } = &event.calls[0].edit else { panic!("{payload}") };
+            assert_eq!((event.moment, path.as_str(), quotes.len()), (Moment::After, "/a", 1), "{payload}");
         }
     }
 

@@ -4,7 +4,7 @@
 
 use super::edit::{NamedLines, QuoteMatches, QuotedReplacement};
 use super::patch::Chunk;
-use super::simulate::{ChunkPlace, chunk_places, unix};
+use super::simulate::{ChunkPlace, chunk_places, insertion_line, unix};
 use lockgate_edit::request::{BlockFields, EntityKind, ToleranceFields};
 use lockgate_edit::{
     self as edit, Edit, EditLimits, EditPart, Insertion, LineEdit, LineEditNames, Occurrences, OnDuplicate,
@@ -122,13 +122,17 @@ fn chunk_edit(buffer: &Buffer, chunk: &Chunk, place: ChunkPlace) -> Result<Edit,
     let header = chunk.header.as_deref().map(|header| header_line(buffer, header, above_end)).transpose()?;
     if quoted.is_empty() {
         let names = LineEditNames::default();
-        let insertion = Insertion { at_line: Insertion::END, content: new, expect: None, names };
+        let at_line = insertion_line(buffer);
+        let insertion = Insertion { at_line, content: new, expect: None, names };
         return Ok(Edit::Insert(vec![insertion]));
     }
     let count = buffer.lines().count();
     let start = match (header, place.above) {
         (None, Some(above)) => Some(first_line_below(buffer, above, &quoted)?),
-        (header, _) => header,
+        // Some patches repeat the header as the first line.
+        (Some(header), _) if places_by(str::trim, buffer, header + 1, &quoted).is_empty() => Some(header),
+        (Some(header), _) => Some(header + 1),
+        (None, None) => None,
     };
     let first = if chunk.at_end && quoted.len() <= count {
         let last_place = count - quoted.len() + 1;
@@ -351,6 +355,35 @@ mod tests {
         assert_eq!(updated("x = 1;\nmid\nend\n", &section).unwrap(), "x = 2;\nMID\nend\n");
         let twice = "@@\n-x = 1;\n+x = 2;\n@@\n-x = 1;\n+x = 3;";
         assert_eq!(updated("x = 1;\nend\n", twice).unwrap_err().code, Code::RangeOverlap);
+    }
+
+    #[test]
+    fn a_chunk_is_below_the_chunk_before_it_that_differs_in_blanks() {
+        let both = "@@\n-mid\n+MID\n@@\n-x = 1\n+x = 2";
+        for (text, after) in [
+            ("x = 1\nmid \nx = 1\n", "x = 1\nMID\nx = 2\n"),
+            ("x = 1\n  mid\nx = 1\n", "x = 1\n  MID\nx = 2\n"),
+            ("x = 1\nmid \n  x = 1\n", "x = 1\nMID\n  x = 2\n"),
+            ("x = 1\nmid \nend\n", "x = 2\nMID\nend\n"),
+        ] {
+            assert_eq!(updated(text, both).unwrap(), after, "{text:?}");
+        }
+        // Of several places, none is known to be the chunk's.
+        let error = updated("x = 1\nmid \nx = 1\nmid \n", "@@\n mid\n@@\n-x = 1\n+x = 2").unwrap_err();
+        assert_eq!(error.code, Code::AmbiguousMatch);
+    }
+
+    #[test]
+    fn a_chunk_below_its_header_need_not_be_exact() {
+        let chunk = "@@ f {\n-f {\n+g {";
+        assert_eq!(updated("f {\nx\n  f {\n", chunk).unwrap(), "f {\nx\n  g {\n");
+        assert_eq!(updated("f {\nx\n}\n", chunk).unwrap(), "g {\nx\n}\n", "the control: a repeated header");
+    }
+
+    #[test]
+    fn lines_without_a_quote_are_added_before_a_blank_last_line() {
+        assert_eq!(updated("a\n\n", "@@\n+c").unwrap(), "a\nc\n\n");
+        assert_eq!(updated("a\n", "@@\n+c").unwrap(), "a\nc\n");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //!
 //! Invariant: a simulation that is not certain says so.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -293,39 +294,52 @@ pub fn update(before: &[u8], chunks: &[Chunk]) -> Simulation {
     Simulation::Made(Simulated { faithful: faithful.bytes().to_vec(), written: Some(written) })
 }
 
-/// What the exact chunks of a patch show about the place of a chunk.
+/// What the chunks of a patch that the tool finds show about the place of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ChunkPlace {
     /// The lines of the file that the chunk quotes exactly.
     pub exact: Option<NamedLines>,
-    /// The last known lines above the chunk, in the same section: those of an exact chunk, or the header of an insertion.
+    /// The last known lines above the chunk, in the same section: those of a chunk that the tool finds, or the header of an
+    /// insertion.
     pub above: Option<NamedLines>,
 }
 
-/// Returns the place of each chunk of a patch, as the tool looks for exact lines: in the order of the chunks, and below a
-/// header the first ones. A chunk without such lines, or with several, has none, nor have the chunks of the same section
-/// below it.
+/// Returns the place of each chunk of a patch, as the tool looks for its lines: in the order of the chunks, and below a
+/// header the first ones. A chunk without exact lines, or with several, has none. If its lines are not in one place with
+/// other blanks, either, the chunks of the same section below it have none.
 pub(super) fn chunk_places(buffer: &Buffer, chunks: &[Chunk]) -> Vec<ChunkPlace> {
     let target = PatchTarget::new(buffer);
     let (mut from, mut above) = (Some(0), None);
     let mut places = Vec::new();
+    let named = |range: &Range<usize>| NamedLines { start: range.start + 1, end: range.end };
     for chunk in chunks {
         if chunk.starts_section {
             (from, above) = (Some(0), None);
         }
         let mut place = ChunkPlace { exact: None, above };
-        if let Some(start) = from.take()
-            && let Ok(PlacedChunk { range, next, .. }) = target.place(chunk, start)
-            && range.len() == chunk.old().count()
-        {
-            place.exact =
-                (!range.is_empty()).then_some(NamedLines { start: range.start + 1, end: range.end });
-            let header = (next > start).then_some(NamedLines { start: next, end: next });
-            (from, above) = (Some(next), place.exact.or(header).or(above));
+        if let Some(start) = from.take() {
+            match target.place(chunk, start) {
+                Ok(PlacedChunk { range, next, .. }) if range.len() == chunk.old().count() => {
+                    place.exact = (!range.is_empty()).then(|| named(&range));
+                    let header = (next > start).then_some(NamedLines { start: next, end: next });
+                    (from, above) = (Some(next), place.exact.or(header).or(above));
+                }
+                Err(Simulation::Missing) => {
+                    if let Some(range) = target.place_with_other_blanks(chunk, start) {
+                        (from, above) = (Some(range.end), Some(named(&range)));
+                    }
+                }
+                Ok(_) | Err(_) => {}
+            }
         }
         places.push(place);
     }
     places
+}
+
+/// Returns the line, from 1, before which a chunk without a quote inserts its lines; one past the last line for the end.
+pub(super) fn insertion_line(buffer: &Buffer) -> usize {
+    PatchTarget::new(buffer).insertion_end() + 1
 }
 
 static BLANK_ADDED: ChunkLine = ChunkLine::Added(String::new());
@@ -338,6 +352,13 @@ struct PatchTarget<'t> {
     first_quotable: usize,
     /// The lines that have each text, from 0 and in their order, so that many chunks are found in a long file.
     places: HashMap<&'t str, Vec<usize>>,
+    /// The same for the plain characters of each line, once they are needed.
+    similar: OnceCell<HashMap<String, Vec<usize>>>,
+}
+
+/// Returns the characters of a line that the tool never reads as others, or ignores.
+fn plain(line: &str) -> impl Iterator<Item = char> {
+    line.chars().filter(|c| c.is_ascii_graphic() && !matches!(c, '-' | '\'' | '"'))
 }
 
 impl<'t> PatchTarget<'t> {
@@ -349,7 +370,7 @@ impl<'t> PatchTarget<'t> {
         for (at, line) in lines.iter().enumerate() {
             places.entry(line).or_default().push(at);
         }
-        PatchTarget { lines, first_quotable, places }
+        PatchTarget { lines, first_quotable, places, similar: OnceCell::new() }
     }
 
     /// Returns the lines that have this text, from 0.
@@ -357,27 +378,82 @@ impl<'t> PatchTarget<'t> {
         self.places.get(text).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Returns the place of a chunk, which is looked for from line `from` on.
-    fn place<'a>(&self, chunk: &'a Chunk, mut from: usize) -> Result<PlacedChunk<'a>, Simulation> {
-        let texts = &self.lines;
-        if let Some(header) = &chunk.header {
-            let places = self.places(header);
-            let at = places.get(places.partition_point(|at| *at < from.max(self.first_quotable)));
-            from = at.ok_or(Simulation::Missing)? + 1;
+    /// Returns the line, from 0, before which the tool inserts lines without a quote: a blank last line, else the end.
+    fn insertion_end(&self) -> usize {
+        let last = self.lines.len().checked_sub(1).filter(|last| *last >= self.first_quotable);
+        let blank = last.filter(|last| self.lines.get(*last).is_some_and(|line| line.is_empty()));
+        blank.unwrap_or(self.lines.len())
+    }
+
+    /// Returns the first line, from 0, of each place that the tool may take for these lines: it differs at most in blanks,
+    /// dashes, quotation marks, and characters that are not ASCII.
+    fn similar_places(&self, old: &[&str]) -> Vec<usize> {
+        let by_plain = self.similar.get_or_init(|| {
+            let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+            for (at, line) in self.lines.iter().enumerate() {
+                places.entry(plain(line).collect()).or_default().push(at);
+            }
+            places
+        });
+        let places =
+            |line: &str| by_plain.get(&plain(line).collect::<String>()).map_or(&[][..], Vec::as_slice);
+        let rarest = old.iter().map(|line| places(line)).enumerate().min_by_key(|(_, places)| places.len());
+        let Some((above, places)) = rarest else { return Vec::new() };
+        let starts = places.iter().filter_map(|at| at.checked_sub(above));
+        starts.filter(|start| self.equal_at(*start, old, |line, old| plain(line).eq(plain(old)))).collect()
+    }
+
+    fn equal_at(&self, start: usize, old: &[&str], are_equal: impl Fn(&str, &str) -> bool) -> bool {
+        let lines = self.lines.get(start..start + old.len());
+        lines.is_some_and(|lines| lines.iter().zip(old).all(|(line, old)| are_equal(line, old)))
+    }
+
+    /// Returns the lines of a chunk that the tool finds although blanks at the ends of the lines differ; `None` if that is
+    /// not one place.
+    fn place_with_other_blanks(&self, chunk: &Chunk, from: usize) -> Option<Range<usize>> {
+        let from = self.below_header(chunk, from)?;
+        let old: Vec<&str> = chunk.old().collect();
+        let last = self.lines.len().checked_sub(old.len())?;
+        let first = if chunk.at_end { last } else { from }.max(self.first_quotable);
+        let mut similar = self.similar_places(&old);
+        similar.retain(|start| (first..=last).contains(start));
+        let trims: [fn(&str) -> &str; 2] = [str::trim_end, str::trim];
+        let places = trims.iter().map(|trim| -> Vec<usize> {
+            let are_equal = |line: &str, old: &str| trim(line) == trim(old);
+            similar.iter().copied().filter(|start| self.equal_at(*start, &old, are_equal)).collect()
+        });
+        match places.into_iter().find(|places| !places.is_empty())?.as_slice() {
+            [only] => Some(*only..only + old.len()),
+            _ => None,
         }
+    }
+
+    /// Returns the first line, from 0, below the header of a chunk, or `from` without one; `None` if the header is not below
+    /// `from`.
+    fn below_header(&self, chunk: &Chunk, from: usize) -> Option<usize> {
+        let Some(header) = &chunk.header else { return Some(from) };
+        let places = self.places(header);
+        places.get(places.partition_point(|at| *at < from.max(self.first_quotable))).map(|at| at + 1)
+    }
+
+    /// Returns the place of a chunk, which is looked for from line `from` on.
+    fn place<'a>(&self, chunk: &'a Chunk, from: usize) -> Result<PlacedChunk<'a>, Simulation> {
+        let texts = &self.lines;
+        let from = self.below_header(chunk, from).ok_or(Simulation::Missing)?;
         let mut lines: Vec<&ChunkLine> = chunk.lines.iter().collect();
         let mut old: Vec<&str> = chunk.old().collect();
         if old.is_empty() {
-            return Ok(PlacedChunk { range: texts.len()..texts.len(), lines, next: from });
+            let end = self.insertion_end();
+            return Ok(PlacedChunk { range: end..end, lines, next: from });
         }
-        let starts = |old: &[&str]| -> Vec<usize> {
+        let possible = |old: &[&str]| {
             let last = texts.len().saturating_sub(old.len());
             let first = if chunk.at_end && old.len() <= texts.len() { last } else { from };
-            let possible = first.max(self.first_quotable)..=last;
-            let is_at = |start: &usize| {
-                let lines = texts.get(*start..start + old.len());
-                lines.is_some_and(|lines| lines.iter().zip(old).all(|(line, old)| line == old))
-            };
+            first.max(self.first_quotable)..=last
+        };
+        let starts = |old: &[&str]| -> Vec<usize> {
+            let possible = possible(old);
+            let is_at = |start: &usize| self.equal_at(*start, old, |line, old| line == old);
             let places = old.iter().map(|line| self.places(line)).enumerate();
             match places.min_by_key(|(_, places)| places.len()) {
                 Some((above, places)) => {
@@ -388,8 +464,12 @@ impl<'t> PatchTarget<'t> {
             }
         };
         let mut found = starts(&old);
-        // The tool tries again without a blank line at the end of the quote, and of the new lines.
-        if found.is_empty() && old.pop_if(|line| line.is_empty()).is_some() {
+        // The tool tries again without a blank line at the end of the quote, and of the new lines, unless it takes other lines
+        // for the whole quote.
+        let is_blank_end = found.is_empty() && old.last().is_some_and(|line| line.is_empty());
+        let is_possible = |start: &usize| possible(&old).contains(start);
+        if is_blank_end && !self.similar_places(&old).iter().any(is_possible) {
+            old.pop();
             let last_old = lines.iter().rposition(|line| !matches!(line, ChunkLine::Added(_)));
             let last_new = lines.iter().rposition(|line| !matches!(line, ChunkLine::Removed(_)));
             let is_blank = |at: &usize| lines.get(*at).is_some_and(|line| line.text().is_empty());
@@ -687,6 +767,33 @@ mod tests {
         let below = Chunk { header: Some("b".into()), ..insertion };
         let found = made(update(b"a\nb\na\n", &[below, chunk(&["a"], &["A"])]));
         assert_eq!(found.written.as_deref(), Some(&b"a\nb\nA\nc\n"[..]));
+    }
+
+    #[test]
+    fn codex_inserts_lines_before_a_blank_last_line() {
+        for (before, after) in [
+            (&b"a\n\n"[..], &b"a\nc\n\n"[..]),
+            (b"a\r\n\r\n", b"a\r\nc\r\n\r\n"),
+            (b"\n", b"c\n\n"),
+            (b"a\n  \n", b"a\n  \nc\n"),
+            (b"\xef\xbb\xbf\n", b"\xef\xbb\xbf\nc\n"),
+        ] {
+            let found = made(update(before, &[chunk(&[], &["c"])]));
+            assert_eq!((found.written.as_deref(), &*found.faithful), (Some(after), after), "{before:?}");
+        }
+        let blank = marked(&["-", "+x"]);
+        let found = made(update(b"a\n\n", &[chunk(&[], &["c"]), blank.clone()]));
+        assert_eq!(found.faithful, b"a\nc\nx\n");
+        assert_eq!(update(b"a\n\n", &[blank, chunk(&[], &["c"])]), Simulation::Unknown);
+    }
+
+    #[test]
+    fn codex_shortens_no_quote_that_it_finds_with_other_blanks() {
+        let quote = chunk(&["  x", ""], &["y"]);
+        let text = b"f\nx\n\nf\n  x\n";
+        assert_eq!(update(text, std::slice::from_ref(&quote)), Simulation::Missing);
+        let control = b"f\nx\nf\n  x\n";
+        assert_eq!(made(update(control, &[quote])).faithful, b"f\nx\nf\ny\n");
     }
 
     #[test]

@@ -34,12 +34,12 @@ impl Matcher<'_> {
         let mut best = Vec::new();
         for alternative in self.alternatives().iter() {
             let Some((strictness, located)) = self.try_alternative(alternative) else { continue };
-            let rank = (
-                strictness.is_none(),
-                strictness,
-                Reverse(alternative.common_line_count()),
-                alternative.changes_depth(),
-            );
+            // Of two readings of one text, neither is better.
+            let (common, changes_depth) = match alternative.is_ambiguous {
+                true => (0, false),
+                false => (alternative.common_line_count(), alternative.changes_depth()),
+            };
+            let rank = (strictness.is_none(), strictness, Reverse(common), changes_depth);
             if first.is_none_or(|first| rank < first) {
                 best.clear();
                 first = Some(rank);
@@ -87,7 +87,8 @@ impl Matcher<'_> {
     pub(super) fn elided(&mut self) -> Option<Located> {
         let (search_text, alternatives) = (self.search_text, self.alternatives());
         self.elided_in(search_text).or_else(|| {
-            let quotes = alternatives.iter().map(|AlternativeEdit { search, replace, .. }| SearchText {
+            let in_any_line = alternatives.iter().filter(|alternative| alternative.line.is_none());
+            let quotes = in_any_line.map(|AlternativeEdit { search, replace, .. }| SearchText {
                 search,
                 replace,
                 ..search_text
@@ -131,7 +132,8 @@ fn one_of(all: impl Iterator<Item = Located>) -> Option<Located> {
             Some(match lines.as_slice() {
                 [line] => Located::Conflict(Conflict {
                     line: *line,
-                    reason: "the search text can be read in several ways with different results",
+                    reason: "the edit can be read in several ways with different results; send it as the file has \
+                             it, without line numbers or escapes",
                     expected: String::new(),
                     actual: String::new(),
                 }),

@@ -76,3 +76,4 @@ pub use severity::Severity;
 pub use source::PolicySource;
 pub use validators::Validator;
 pub use value_shape::{Absent, Range, Setting, ValueShape};
+pub use yaml::yaml_texts;

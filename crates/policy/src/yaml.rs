@@ -60,6 +60,26 @@ pub(super) fn parse(text: &str) -> Result<YamlNode, PolicyError> {
         .map_err(|error| fault(&error, text))
 }
 
+/// Returns the texts at the end of a path of keys in an untrusted YAML text, those of every element where a list is on the
+/// way. `None` if the text is not valid, or not within the limits of a policy: it may have no anchors.
+pub fn yaml_texts(text: &str, path: &[&str]) -> Option<Vec<String>> {
+    let mut texts = Vec::new();
+    add_texts(&parse(plain(text)).ok()?, path, &mut texts);
+    Some(texts)
+}
+
+fn add_texts(node: &YamlNode, path: &[&str], texts: &mut Vec<String>) {
+    match (&node.value, path) {
+        (YamlValue::List(items), _) => items.iter().for_each(|item| add_texts(item, path, texts)),
+        (YamlValue::Map(entries), [name, below @ ..]) => {
+            let named = entries.iter().filter(|(key, _)| key.name == *name);
+            named.for_each(|(_, value)| add_texts(value, below, texts));
+        }
+        (YamlValue::Text(text), []) => texts.push(text.clone()),
+        _ => {}
+    }
+}
+
 fn strict() -> Options {
     options! {
         budget: budget! {
@@ -350,6 +370,22 @@ mod tests {
         assert!(parse(&wide(MAX_NODES)).is_err());
         let distinct: String = (0..9_000).map(|key| format!("k{key}: 1\n")).collect();
         assert!(parse(&distinct).is_ok());
+    }
+
+    #[test]
+    fn texts_are_found_by_their_keys() {
+        let hooks = |text: &str| yaml_texts(text, &["repos", "hooks", "id"]);
+        let found = |ids: &[&str]| Some(ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>());
+        for text in [
+            "repos:\n  - repo: x\n    hooks:\n      - id: black # id: z\n  - hooks: [{ args: [id], id: 'isort' }]\n",
+            "\u{feff}{repos: [{hooks: [{id: black}, {id: 1}, isort, {id: isort}]}, {hooks: black}]}",
+        ] {
+            assert_eq!(hooks(text), found(&["black", "isort"]), "{text}");
+        }
+        assert_eq!(hooks("hooks: [{id: black}]"), found(&[]));
+        for (text, _) in hostile() {
+            assert_eq!(hooks(&text), None);
+        }
     }
 
     proptest! {

@@ -89,6 +89,15 @@ impl Files {
         admit::admit(&self.roots, path, AccessPurpose::Read)
     }
 
+    /// Returns the locations, for reading, that a file has in the other roots. Roots may lie in each other, and the journal of
+    /// each can have edits of the file.
+    pub fn in_other_roots(&self, place: &FileLocation) -> Vec<FileLocation> {
+        let path = self.root(place).map(|root| root.real().join(place.in_root()));
+        let Some(path) = path.as_ref().ok().and_then(|path| path.to_str()) else { return Vec::new() };
+        let others = (0..self.roots.len()).filter(|root| *root != place.root);
+        others.filter_map(|root| self.admit_to_read_in(root, path).ok()).collect()
+    }
+
     /// Admits a path that another program writes: the rules for writing apply, but not the rights that lockgate would need.
     pub fn admit_outside(&self, path: &str) -> Result<FileLocation, Error> {
         admit::admit(&self.roots, path, AccessPurpose::Outside)

@@ -262,15 +262,16 @@ fn printed(before: &Buffer, after: &Buffer, map: &LineMap) -> Vec<DifferingLines
             push(&mut printed, piece);
         }
     }
-    if shows_mark(before) { with_marked_line(printed) } else { printed }
+    if shows_mark(before) { with_marked_line(printed, before, after) } else { printed }
 }
 
-/// Adds the line that gains or loses the byte order mark when lines above it are added or removed.
-fn with_marked_line(pieces: Vec<DifferingLines>) -> Vec<DifferingLines> {
+/// Adds the line, if there is one, that gains or loses the byte order mark when lines above it are added or removed.
+fn with_marked_line(pieces: Vec<DifferingLines>, before: &Buffer, after: &Buffer) -> Vec<DifferingLines> {
     let mut wider = Vec::with_capacity(pieces.len());
     for mut piece in pieces {
-        let first = piece.old.start == 0 && piece.new.start == 0;
-        if first && piece.old.is_empty() != piece.new.is_empty() {
+        let is_first = piece.old.start == 0 && piece.new.start == 0;
+        let is_followed = piece.old.end < line_count(before) && piece.new.end < line_count(after);
+        if is_first && is_followed && piece.old.is_empty() != piece.new.is_empty() {
             (piece.old.end, piece.new.end) = (piece.old.end + 1, piece.new.end + 1);
         }
         push(&mut wider, piece);
@@ -441,6 +442,16 @@ mod tests {
         assert_eq!(shown(&marked, &plain), format!("{head}-\u{feff}a\n+a\n b\n"));
         assert_eq!(shown(&plain, &marked), format!("{head}-a\n+\u{feff}a\n b\n"));
         assert_eq!(shown(&marked, &marked), "");
+    }
+
+    #[test]
+    fn all_lines_behind_a_byte_order_mark_can_be_removed() {
+        let before = Buffer::read("\u{feff}x\r\ny".as_bytes().to_vec(), Hints::default()).unwrap();
+        let plan = before.replace_all(b"").unwrap();
+        let after = Buffer::read(Vec::new(), Hints::default()).unwrap();
+        let shown = unified("f", Some(&before), &after, &plan).render(usize::MAX).0;
+        let lines = "-\u{feff}x\r\n-y\n\\ No newline at end of file\n";
+        assert_eq!(shown, format!("diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1,2 +0,0 @@\n{lines}"));
     }
 
     #[test]

@@ -106,6 +106,8 @@ pub struct OutlineSymbol<'o> {
     pub extent: Range<usize>,
     /// The range from its declaration to its body, or to its end.
     pub head: Range<usize>,
+    /// Its ability to contain others.
+    pub rank: SymbolRank,
 }
 
 impl Outline {
@@ -127,14 +129,7 @@ impl Outline {
 
     /// Returns every symbol, including minor ones, in the order of the text.
     pub fn symbols(&self) -> impl Iterator<Item = OutlineSymbol<'_>> {
-        self.symbols.iter().map(|symbol| OutlineSymbol {
-            path: self.path(symbol),
-            kind: symbol.kind,
-            enclosing: symbol.enclosing,
-            name: symbol.name.clone(),
-            extent: symbol.extent.clone(),
-            head: symbol.head.clone(),
-        })
+        self.symbols.iter().map(|symbol| self.symbol(symbol))
     }
 
     /// Returns the path of the innermost symbol around an offset, as in `Class.method`. A symbol includes the lines
@@ -193,6 +188,11 @@ impl Outline {
         let mut spans: Vec<Range<usize>> = self.find(name).into_iter().map(lines).collect();
         spans.dedup();
         spans
+    }
+
+    /// Returns the symbols whose lines [`Outline::spans`] returns, in its order, each with its index among all symbols.
+    pub fn named(&self, name: &str) -> impl Iterator<Item = (usize, OutlineSymbol<'_>)> {
+        self.find(name).into_iter().map(|(at, symbol)| (at, self.symbol(symbol)))
     }
 
     /// Returns the first symbol of that name that shares its lines with other text, except for trailing punctuation and
@@ -387,6 +387,18 @@ impl Outline {
         let before = self.comments.partition_point(|words| words.start <= span.start);
         let words = before.checked_sub(1).and_then(|last| self.comments.get(last));
         words.is_some_and(|words| span.start <= span.end && span.end <= words.end)
+    }
+
+    fn symbol(&self, symbol: &OutlineEntry) -> OutlineSymbol<'_> {
+        OutlineSymbol {
+            path: self.path(symbol),
+            kind: symbol.kind,
+            enclosing: symbol.enclosing,
+            name: symbol.name.clone(),
+            extent: symbol.extent.clone(),
+            head: symbol.head.clone(),
+            rank: symbol.rank,
+        }
     }
 
     fn path(&self, symbol: &OutlineEntry) -> &str {

@@ -71,6 +71,8 @@ pub(super) struct GateTotals {
     pub(super) ms: u64,
     /// Failures by kind, each with the first reason and the number of runs.
     pub(super) failures: BTreeMap<GateFailure, (String, usize)>,
+    /// The folders of the policies whose programs are not trusted, as `lockgate trust` takes them.
+    pub(super) untrusted: BTreeSet<String>,
     /// The reasons of the runs that were skipped.
     pub(super) skip_reasons: BTreeSet<String>,
     /// Set when the policy requires the gate and it could not run for a file.
@@ -183,7 +185,9 @@ impl Results {
                 });
             }
             let is_judged = report.verdict.runs.iter().any(GateRun::has_judged);
-            report.verdict.runs.into_iter().for_each(|run| results.add_run(run));
+            for run in report.verdict.runs {
+                results.add_run(run, &report.policy_folder);
+            }
             results.files.push(FileResult {
                 relative_path: path.clone(),
                 path,
@@ -266,7 +270,7 @@ impl Results {
     }
 
     fn add_file(&mut self, checked: CheckedFile, root: &AuditRoot) {
-        let CheckedFile { root_index: top, path, change, text, verdict } = checked;
+        let CheckedFile { root_index: top, path, change, text, policy_folder, verdict } = checked;
         let file = self.files.len();
         for finding in verdict.findings {
             let (about, file) = match &finding.elsewhere {
@@ -283,7 +287,8 @@ impl Results {
             self.findings.push(found);
         }
         let is_judged = verdict.runs.iter().any(GateRun::has_judged);
-        verdict.runs.into_iter().for_each(|run| self.add_run(run));
+        let policy_folder = root.display_path(&policy_folder);
+        verdict.runs.into_iter().for_each(|run| self.add_run(run, &policy_folder));
         let (change, from) = match change {
             ChangeKind::Added => ("added", None),
             ChangeKind::Modified => ("modified", None),
@@ -300,7 +305,7 @@ impl Results {
         });
     }
 
-    fn add_run(&mut self, run: GateRun) {
+    fn add_run(&mut self, run: GateRun, policy_folder: &str) {
         let known = self.gates.iter().position(|totals| totals.gate == run.gate);
         let at = known.unwrap_or_else(|| {
             self.gates.push(GateTotals { gate: run.gate.clone(), ..GateTotals::default() });
@@ -312,6 +317,10 @@ impl Results {
         totals.blocking |= run.blocking;
         if run.outcome == Outcome::Skipped {
             totals.skip_reasons.extend(run.why.clone());
+        }
+        if run.withheld {
+            let folder = if policy_folder == "." { "" } else { policy_folder };
+            totals.untrusted.insert(folder.to_owned());
         }
         let happened = match run.outcome {
             Outcome::Passed | Outcome::Found | Outcome::Fixed => return,

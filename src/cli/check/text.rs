@@ -11,7 +11,7 @@ use crate::cli::show;
 use crate::cli::verbosity::Verbosity;
 use lockgate_checks::Outcome;
 use lockgate_engine::CheckBase;
-use lockgate_mcp::answer::{counted, reported_finding};
+use lockgate_mcp::answer::{counted, reported_finding, trust_command};
 use lockgate_protocol::ReportedFinding;
 
 /// Maximum number of findings shown.
@@ -19,6 +19,9 @@ const MAX_FINDINGS: usize = 200;
 
 /// Maximum number of reasons shown for the skipped runs of a gate.
 const MAX_SKIP_REASONS: usize = 3;
+
+/// Maximum number of policies whose command of trust is shown for a gate.
+const MAX_POLICIES: usize = 3;
 
 /// Maximum length of a source line shown below a finding, in bytes.
 const LONGEST_LINE: usize = 1000;
@@ -211,9 +214,9 @@ fn gate(totals: &GateTotals) -> String {
     let line = |(happened, (why, count)): (&GateFailure, &(String, usize))| {
         let why = if why.is_empty() { String::new() } else { format!(": {}", visible(why)) };
         let hint = match happened {
-            GateFailure::NotRun => "; `lockgate trust` or --trust lets it run",
-            GateFailure::Skipped => "; the policy requires this gate",
-            GateFailure::Broken | GateFailure::TimedOut | GateFailure::Unavailable => "",
+            GateFailure::NotRun => format!("; {} or --trust lets it run", visible(&trust_commands(totals))),
+            GateFailure::Skipped => "; the policy requires this gate".to_owned(),
+            GateFailure::Broken | GateFailure::TimedOut | GateFailure::Unavailable => String::new(),
         };
         labelled(
             style,
@@ -222,6 +225,17 @@ fn gate(totals: &GateTotals) -> String {
         )
     };
     totals.failures.iter().map(line).collect()
+}
+
+/// Returns the commands that trust the policies without which a gate did not run.
+fn trust_commands(totals: &GateTotals) -> String {
+    let commands = totals.untrusted.iter().take(MAX_POLICIES);
+    let commands: Vec<String> = commands.map(|folder| format!("`{}`", trust_command(folder))).collect();
+    let more = match totals.untrusted.len().saturating_sub(MAX_POLICIES) {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    commands.join(" and ") + &more
 }
 
 fn blocking_count(count: usize) -> String {

@@ -42,7 +42,7 @@ pub(in crate::cli) struct LogArgs {
     /// Lists the files of each edit, with the numbers of added and removed lines
     #[arg(long, conflicts_with = "patch")]
     stat: bool,
-    /// Then shows new edits as they are made, until it is interrupted
+    /// Then shows new edits as they are made, until it is interrupted or its output is closed
     #[arg(short = 'f', long, conflicts_with = "json")]
     follow: bool,
     #[command(flatten)]

@@ -53,7 +53,7 @@ pub(super) struct InitArgs {
     #[arg(long, requires = "client", conflicts_with = "root")]
     user: bool,
     /// Removes what the same command without this option adds
-    #[arg(long, requires = "client", conflicts_with_all = ["force", "tools"])]
+    #[arg(long, requires = "client", conflicts_with = "force")]
     uninstall: bool,
     /// Prints the text that would be written, and writes nothing
     #[arg(long)]
@@ -108,7 +108,8 @@ fn execute(args: InitArgs) -> Result<Option<InitOutcome>, Error> {
                 },
                 scope: if args.user { Scope::User } else { Scope::Project },
                 change: if args.uninstall { Change::Remove } else { Change::Add(force) },
-                toolsets: toolsets.as_deref(),
+                // What is removed is recognised whatever its toolsets.
+                toolsets: toolsets.as_deref().filter(|_| !args.uninstall),
                 writing,
             };
             client::run(&workspace, &call).map(Some)

@@ -80,6 +80,9 @@ fn an_unknown_revision_is_refused_with_a_reason() {
             "{base}: {}",
             output.stderr
         );
+        let hint = output.stderr.split("hint").nth(1).unwrap();
+        assert!(hint.contains("`git log --oneline --all` lists the commits"), "{base}: {hint}");
+        assert!(!hint.contains("HEAD~"), "{base}: {hint}");
     }
 }
 

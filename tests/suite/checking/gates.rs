@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::super::trust::fixture::{Fixture, policy};
+use super::super::wire::outcome;
 use super::{BAD, GOOD, check, commit, git, json, project, write};
 
 /// A program that finds each line with `bad` in it.
@@ -55,6 +56,38 @@ fn a_program_runs_only_when_it_is_trusted() {
     );
     fixture.trust(".");
     check(&fixture, &[], 1);
+}
+
+/// The command in the hint is that of the policy that needs it, from the current folder.
+#[test]
+fn the_command_that_trusts_a_nested_policy_is_named() {
+    let nested = format!("extends: parent\n{}", finds(""));
+    let own = |folder: &str| (format!("{folder}/quality.yaml"), nested.clone());
+    let fixture = project();
+    fixture.write("bin/it", FINDS);
+    fixture.executable("bin/it");
+    commit(&fixture, &[("quality.yaml", "extends: default\n"), ("app.py", "x = 1\n")]);
+    for (path, text) in ["api", "b c", "d", "e"].map(own) {
+        write(&fixture, &[(path.as_str(), text.as_str())]);
+    }
+    write(&fixture, &[("api/a.py", "x = 1\n"), ("b c/a.py", ""), ("d/a.py", ""), ("e/a.py", "")]);
+    let hint = |folder: &str, paths: &[&str]| {
+        let mut command = fixture.command();
+        command.current_dir(fixture.at(folder)).arg("check").args(paths);
+        let text = outcome(&command.output().unwrap()).stdout;
+        let line = text.lines().find(|line| line.starts_with("gate ")).unwrap_or_else(|| panic!("{text}"));
+        line.rsplit_once("; ").unwrap().1.to_owned()
+    };
+    assert_eq!(hint("root", &["api/a.py"]), "`lockgate trust api` or --trust lets it run");
+    assert_eq!(hint("root/api", &["a.py"]), "`lockgate trust` or --trust lets it run");
+    assert_eq!(hint("root/d", &["../api"]), "`lockgate trust ../api` or --trust lets it run");
+    assert_eq!(
+        hint("root", &[]),
+        "`lockgate trust api` and `lockgate trust 'b c'` and `lockgate trust d` and 1 more or --trust lets it run"
+    );
+    // The command works.
+    fixture.trust("api");
+    assert!(!check(&fixture, &["api/a.py"], 0).stdout.contains("not run"));
 }
 
 #[test]

@@ -53,6 +53,27 @@ fn the_action_annotates_and_writes_a_log() {
     assert!(!fixture.at("root/owned").exists());
 }
 
+/// The default base is the parent, which the first commit does not have.
+#[test]
+fn the_action_judges_the_first_commit() {
+    let fixture = project();
+    let default = [("LOCKGATE_BASE", "HEAD~1"), ("LOCKGATE_SARIF", "../outside/x")];
+    let unborn = action(&fixture, &default);
+    assert_eq!(unborn.exit, 2, "{}", unborn.stdout);
+    commit(&fixture, &[("a.py", BAD)]);
+    let first = action(&fixture, &default);
+    assert_eq!(first.exit, 1, "{}", first.stderr);
+    assert!(first.stdout.starts_with("::error file=a.py,line=2,"), "{}", first.stdout);
+    // In a shallow clone the parent is only absent, so nothing is judged.
+    commit(&fixture, &[("b.py", GOOD)]);
+    let url = format!("file://{}", fixture.root().display());
+    git(&fixture, "outside", &["clone", "-q", "--depth", "1", &url, "clone"]);
+    let clone = fixture.at("outside/clone");
+    let shallow = action(&fixture, &[&default[..], &[("LOCKGATE_ROOT", clone.to_str().unwrap())]].concat());
+    assert_eq!(shallow.exit, 2, "{}", shallow.stdout);
+    assert!(shallow.stderr.contains("the clone is shallow"), "{}", shallow.stderr);
+}
+
 #[test]
 fn the_definitions_are_valid() {
     let Some(check) = installed("LOCKGATE_TEST_VENV", "venv", "bin/check-jsonschema") else { return };

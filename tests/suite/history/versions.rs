@@ -6,7 +6,7 @@ use super::*;
 use lockgate_edit::request::{HistoryRequest, Mode};
 use lockgate_engine::Status;
 use lockgate_error::{Code, NextCall};
-use lockgate_store::{Files, Locks, StateFolder};
+use lockgate_store::{EditId, Files, Locks, StateFolder};
 
 const TEN: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n";
 
@@ -290,6 +290,46 @@ fn an_edit_that_cannot_be_settled_is_not_denied() {
     database.execute_batch("DROP TRIGGER full").unwrap();
     fixture.revert(Direction::Undo, Some(&id), None).unwrap();
     assert_eq!(fixture.text("a.txt"), "one\n", "the control");
+}
+
+/// The last edit of all roots may be the one that cannot be settled.
+#[test]
+fn an_edit_that_cannot_be_settled_stops_no_undo_of_a_path_in_another_root() {
+    let fixture = Fixture::new(&[("a.txt", "one\n")]);
+    let id = fixture.edit(content("a.txt", "two\n")).unwrap().edit_id.unwrap();
+    let full = "UPDATE edits SET settled = 0; CREATE TRIGGER full BEFORE UPDATE ON edits
+        BEGIN SELECT RAISE(ABORT, 'no space'); END";
+    rusqlite::Connection::open(journal(&fixture)).unwrap().execute_batch(full).unwrap();
+    let (root, other) = (fixture.dir.path().join("root"), fixture.dir.path().join("other"));
+    std::fs::create_dir(&other).unwrap();
+    let path = other.join("b.txt");
+    let roots = [root.clone(), other];
+    let workspace = Workspace::at(&roots).with_state_dir(&fixture.dir.path().join("own")).open().unwrap();
+    let run = |edit: Edit| {
+        let request = request(path.to_str().unwrap(), edit, Expect::Anything);
+        fixture.runtime.block_on(workspace.edit(request, Watch::idle())).unwrap().edit_id.unwrap()
+    };
+    let undo = |edit_id: Option<EditId>, target: Option<&Path>| {
+        let target = target.map(|path| Target::File(path.to_str().unwrap().to_owned()));
+        let edit_id = edit_id.map(|id| id.to_string());
+        let revert = UndoRequest { target, ..edits::revert(Direction::Undo, edit_id) };
+        fixture.runtime.block_on(workspace.undo_or_redo(revert, Watch::idle()))
+    };
+    let ids = ["one\n", "two\n", "three\n"].map(|text| run(edits::content(text)));
+    let error = undo(None, None).unwrap_err();
+    let outside = format!(
+        ", or name the `path` or the `edit_id` of an edit outside {}",
+        root.canonicalize().unwrap().display()
+    );
+    assert!(error.next_step().ends_with(&outside), "{error:?}");
+    for (edit_id, path) in [(Some(id), None), (None, Some(root.join("a.txt")))] {
+        let error = undo(edit_id, path.as_deref()).unwrap_err();
+        assert!(error.code == Code::StoreUnavailable && error.hint.is_none(), "{error:?}");
+    }
+    undo(None, Some(&path)).unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "two\n");
+    undo(Some(ids[1]), None).unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\n");
 }
 
 #[test]

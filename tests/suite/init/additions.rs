@@ -219,6 +219,102 @@ fn what_a_person_had_before_stays() {
     }
 }
 
+/// Without a record nothing shows that `init` added an exclusion: it stays, and so does a file that has nothing else.
+#[test]
+fn an_exclusion_that_a_person_wrote_stays() {
+    for (client, path, place) in [
+        ("claude", ".claude/settings.json", "`permissions.deny`"),
+        ("gemini", ".gemini/settings.json", "`tools.exclude`"),
+        ("opencode", "opencode.json", "`permission.edit`"),
+    ] {
+        let words = ["--client", client, "--replace"];
+        let uninstall = [&words[..], &["--uninstall"]].concat();
+        // The text that `init` writes.
+        let fixture = Fixture::new(&[]);
+        fixture.init(&words);
+        let fresh = fixture.text(path);
+        for (text, init_first) in [(fresh.clone(), false), (fresh.clone(), true), (fresh + "\n", true)] {
+            let fixture = Fixture::new(&[(path, &text)]);
+            if init_first {
+                assert_eq!(fixture.init(&words).json["status"], "unchanged", "{client}");
+            }
+            let before = fixture.tree();
+            let left = fixture.init(&uninstall).json;
+            assert_eq!(left["status"], "unchanged", "{left}");
+            let note = left["notes"][0].as_str().unwrap_or_default();
+            assert!(note.starts_with(&format!("{path} keeps \"")) && note.contains(place), "{left}");
+            assert!(fixture.tree() == before, "{client}: {}", fixture.text(path));
+        }
+        // The control: without an exclusion there is nothing to name.
+        assert_eq!(Fixture::new(&[(path, "{}")]).init(&uninstall).json["notes"], serde_json::json!([]));
+    }
+}
+
+/// The folder of several files is removed with the last of them, whichever made it.
+#[test]
+fn a_folder_that_init_made_is_removed_with_its_last_file() {
+    for (one, other) in [
+        (&["--client", "cursor"][..], &["--client", "cursor", "--hooks"][..]),
+        (&["--client", "codex"], &["--client", "codex", "--hooks"]),
+        (&["--client", "antigravity"], &["--client", "antigravity", "--hooks"]),
+        (&["--client", "copilot"], &["--client", "vscode", "--hooks"]),
+        (&["--client", "cursor", "--user"], &["--client", "cursor", "--hooks", "--user"]),
+        (&["--client", "opencode", "--user"], &["--client", "opencode", "--hooks", "--user"]),
+        (&["--client", "antigravity", "--user"], &["--client", "gemini", "--user"]),
+    ] {
+        for (added, removed) in
+            [([one, other], [one, other]), ([one, other], [other, one]), ([other, one], [other, one])]
+        {
+            let fixture = Fixture::new(&[]);
+            drop(fixture.command(one));
+            let user = || ["home", "config"].map(|name| tree(&fixture.folder.path().join(name)));
+            let before = (fixture.tree(), user());
+            for words in added {
+                assert_eq!(fixture.init(words).json["status"], "written", "{words:?}");
+            }
+            for words in removed {
+                let left = fixture.init(&[words, &["--uninstall"]].concat()).json;
+                assert_eq!(left["status"], "written", "{words:?}");
+            }
+            assert!((fixture.tree(), user()) == before, "{added:?}, {removed:?}: {:?}", user());
+        }
+    }
+    // The control: a folder that was there before stays, and so does one with a file of a person.
+    for mine in [".cursor/", ".cursor/rules"] {
+        let fixture = Fixture::new(&[]);
+        let make = || match mine.strip_suffix('/') {
+            Some(folder) => fs::create_dir(fixture.root().join(folder)).unwrap(),
+            None => fixture.write(mine, ""),
+        };
+        let additions = [&["--client", "cursor"][..], &["--client", "cursor", "--hooks"]];
+        if mine.ends_with('/') {
+            make();
+        }
+        for words in additions {
+            fixture.init(words);
+        }
+        if !mine.ends_with('/') {
+            make();
+        }
+        for words in additions {
+            fixture.init(&[words, &["--uninstall"]].concat());
+        }
+        assert!(fixture.root().join(mine).exists(), "{mine}");
+    }
+}
+
+/// What is removed does not depend on the toolsets.
+#[test]
+fn a_server_is_removed_with_any_toolsets() {
+    for tools in [&[][..], &["--tools", "edit"], &["--tools", "all"]] {
+        let fixture = Fixture::new(&[]);
+        fixture.init(&[&["--client", "claude"][..], tools].concat());
+        let words = ["--client", "claude", "--tools", "edit", "--uninstall"];
+        assert_eq!(fixture.init(&words).json["status"], "written", "{tools:?}");
+        assert!(fixture.tree().is_empty(), "{tools:?}: {:?}", fixture.tree());
+    }
+}
+
 /// A second call of `init` replaces its own server; removing goes back to what was before the first.
 #[test]
 fn a_server_that_was_added_twice_is_removed() {

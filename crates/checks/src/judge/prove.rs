@@ -21,6 +21,10 @@ const HIDDEN: &str = "the project fails in other files, so this one may not have
 const OFF: &str =
     "reads the file, but what it checks for is disabled there, by its configuration or a comment";
 
+/// The message for a program whose canary cannot take the place of the draft.
+const OWN_CONFIGURATION: &str =
+    "the file has the name of the tool's own configuration, in which its canary cannot be tried";
+
 /// The note to show with the findings of a program whose answer about a draft counts: [`HIDDEN`], if it found errors in other
 /// files, which may have kept it from this one.
 pub(super) type ProofNote = Option<&'static str>;
@@ -42,6 +46,12 @@ pub(super) fn prove(
         return proven;
     }
     let mut set = |at: usize, what: Result<ProofNote, GateError>| {
+        let what = match what {
+            Err(GateError::Broken(_)) if is_own_configuration(program, at) => {
+                Err(GateError::LeftOut(OWN_CONFIGURATION.to_owned()))
+            }
+            other => other,
+        };
         if let Some(place) = proven.get_mut(at) {
             *place = what;
         }
@@ -88,6 +98,13 @@ pub(super) fn prove(
     }
     proofs.keep(&tested);
     proven
+}
+
+/// True if the draft at this index has the name of a configuration file of the program.
+fn is_own_configuration(program: &GateProgram<'_>, at: usize) -> bool {
+    let Some(draft) = program.drafts.get(at) else { return false };
+    let name = draft.path.rsplit('/').next().unwrap_or_default();
+    program.rule.gate.command().is_some_and(|command| command.config.iter().any(|file| file.name == name))
 }
 
 /// True if the edit changes the comments at the beginning of the draft at this index, which may switch the program off.

@@ -4,14 +4,13 @@ use std::collections::HashSet;
 
 use super::super::tags::{SymbolLocation, Tag, Tags};
 use super::names::NameTable;
-use lockgate_text::SymbolKind;
-use lockgate_text::Version;
+use lockgate_text::{Outline, OutlineEntry, SymbolKind, SymbolRank, Version};
 
 /// The maximum number of symbols and of uses indexed per file.
 const MAX_SYMBOLS: usize = 10_000;
 const MAX_USES: usize = 100_000;
 /// The maximum depth of indexed keys in data files; deeper ones name parts of values.
-const MAX_KEYS: usize = 2;
+pub(crate) const MAX_KEYS: usize = 2;
 
 /// A file in the index.
 #[derive(Debug)]
@@ -39,6 +38,7 @@ pub(crate) struct Definition {
     /// The last part of its name.
     pub(crate) name: u32,
     pub(crate) kind: SymbolKind,
+    pub(crate) rank: SymbolRank,
     pub(crate) around: Option<u32>,
     pub(crate) location: SymbolLocation,
     pub(super) words: SymbolWords,
@@ -124,6 +124,29 @@ impl IndexedFile {
         parts.join(".")
     }
 
+    /// Returns the indexed symbols as an outline. Its ranges are of line numbers, not of bytes.
+    pub(crate) fn outline(&self, names: &NameTable) -> Outline {
+        let mut paths = String::new();
+        let number = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+        let entry = |definition: &Definition| {
+            let start = paths.len();
+            paths.push_str(&self.path(definition, names));
+            let lines = number(definition.location.first)..number(definition.location.last).saturating_add(1);
+            OutlineEntry {
+                extent: lines.clone(),
+                lines: lines.clone(),
+                path: start..paths.len(),
+                enclosing: definition.around.map(number),
+                kind: definition.kind,
+                rank: definition.rank,
+                name: lines.clone(),
+                head: lines,
+            }
+        };
+        let symbols = self.definitions.iter().map(entry).collect();
+        Outline::new(symbols, paths, Vec::new())
+    }
+
     /// Returns the path of the innermost container around a line.
     pub(crate) fn around(&self, line: u32, names: &NameTable) -> Option<String> {
         let before = self.definitions.partition_point(|symbol| symbol.location.first <= line);
@@ -182,6 +205,7 @@ fn definitions(tags: &Tags, names: &mut NameTable) -> Limited<IndexedSymbols> {
             part: names.insert(&tag.part),
             name: names.insert(last(tag)),
             kind: tag.kind,
+            rank: tag.rank,
             around: around.flatten().map(|(around, _)| around),
             location: tag.location,
             words: SymbolWords { start, count: count(tag.words.len()), own: count(tag.own_words) },

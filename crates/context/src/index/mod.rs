@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use super::tags::Tags;
 use lockgate_text::Version;
 
-pub(super) use indexed_file::{Definition, IndexedFile};
+pub(super) use indexed_file::{Definition, IndexedFile, MAX_KEYS};
 pub(super) use names::NameTable;
 pub use stored::{IndexReader, IndexWriter};
 

@@ -7,8 +7,7 @@ use super::super::tags::SymbolLocation;
 use super::indexed_file::{Definition, IndexedFile, SymbolWords};
 use super::names::NameTable;
 use super::{Index, grammar_name};
-use lockgate_text::SymbolKind;
-use lockgate_text::Version;
+use lockgate_text::{SymbolKind, SymbolRank, Version};
 
 /// Writes an index as bytes: numbers of variable length, and byte strings with their length.
 #[derive(Debug, Default)]
@@ -136,7 +135,7 @@ impl IndexedFile {
         out.number(u64::from(self.whole));
         out.count(self.definitions.len());
         for definition in &self.definitions {
-            let Definition { part, name, kind, around, location, words } = *definition;
+            let Definition { part, name, kind, rank, around, location, words } = *definition;
             let SymbolWords { start, count, own } = words;
             let SymbolLocation { line, first, last, head, body } = location;
             let kind = SymbolKind::ALL.iter().position(|other| *other == kind).unwrap_or_default();
@@ -145,6 +144,7 @@ impl IndexedFile {
             for number in [part, name, kind, around, line, first, last, head, body, start] {
                 out.number(u64::from(number));
             }
+            out.number(u64::from(rank == SymbolRank::Minor));
             out.number(u64::from(count));
             out.number(u64::from(own));
         }
@@ -171,12 +171,14 @@ impl IndexedFile {
             let [line, first, last, head, body] =
                 [bytes.small()?, bytes.small()?, bytes.small()?, bytes.small()?, bytes.small()?];
             let start = bytes.small()?;
+            let rank = if bytes.number()? == 1 { SymbolRank::Minor } else { SymbolRank::Major };
             let [count, own] = [bytes.number()?, bytes.number()?];
             let words = SymbolWords { start, count: u8::try_from(count).ok()?, own: u8::try_from(own).ok()? };
             let encloses = |around: u32| usize::try_from(around).is_ok_and(|around| around < at);
             let is_valid = is_name(&part) && is_name(&name) && around.is_none_or(encloses);
             let location = SymbolLocation { line, first, last, head, body };
-            is_valid.then(|| definitions.push(Definition { part, name, kind, around, location, words }))?;
+            is_valid
+                .then(|| definitions.push(Definition { part, name, kind, rank, around, location, words }))?;
         }
         let words: Vec<u32> =
             (0..bytes.count()?).map(|_| bytes.small().filter(is_name)).collect::<Option<_>>()?;

@@ -98,6 +98,82 @@ fn a_number_selects_one_of_several_symbols_of_a_path() {
 }
 
 #[test]
+fn a_number_selects_the_symbol_that_within_selects() {
+    let c = "int go(int);\n\nint go(int a) {\n    return a;\n}\n";
+    let java = "class A {\n  int f() { return 1; }\n}\nclass f {}\nclass B {\n  int f() { return 2; }\n}\n";
+    let yaml = "deep:\n  a:\n    name: 1\n  name: 2\n";
+    let module = "def f(): pass\ndef f(a): pass\n";
+    let files = [("a.c", c), ("A.java", java), ("k.yaml", yaml), ("m.py", module)];
+    let world = World::new(&files);
+    for (path, name) in [
+        ("a.c", "go[1]"),
+        ("a.c", "go[2]"),
+        ("a.c", "go[3]"),
+        ("A.java", "f[1]"),
+        ("A.java", "f[2]"),
+        ("A.java", "A.f[1]"),
+        ("k.yaml", "deep.name[1]"),
+        ("k.yaml", "name[1]"),
+        ("k.yaml", "name[2]"),
+        ("m.py", "f[2]"),
+    ] {
+        let answer = world.ask(ContextQuery { symbol: Some(name), near: Some(path), ..NOTHING });
+        let own: Vec<_> = answer.definitions.iter().flatten().filter(|found| found.path == path).collect();
+        let lines: Vec<_> =
+            own.iter().map(|found| (found.start_line.unwrap_or(found.line), found.end_line)).collect();
+        let view = &world.0[path];
+        let line = |at: usize| view.get(..at).unwrap().matches('\n').count() + 1;
+        let tags = super::tags(path, view).unwrap();
+        let spans: Vec<_> =
+            tags.outline.spans(name).iter().map(|span| (line(span.start), line(span.end - 1))).collect();
+        assert_eq!(lines, spans, "{path} {name}");
+    }
+    let lines = |name: &str| at(world.symbol(name).definitions.as_ref().unwrap());
+    assert_eq!(lines("go[1]"), ["a.c:3 go"]);
+    assert_eq!(lines("go[2]"), ["a.c:1 go"]);
+    assert_eq!(lines("m.f[2]"), ["m.py:2 f"], "after the name of the module");
+}
+
+#[test]
+fn every_name_of_an_outline_is_found() {
+    let files = [
+        ("CHANGELOG.md", "# Changelog\n\n## 1.2.0\n\n### Fixed\n\n## 1.1.0\n"),
+        ("package.json", "{\n  \"dependencies\": {\n    \"lodash.merge\": \"1\"\n  }\n}\n"),
+        ("a.css", ".n {\n  .o {\n    color: red;\n  }\n}\n"),
+        ("k.js", "class K {\n  #p = 1;\n  p = 2;\n}\n"),
+    ];
+    let world = World::new(&files);
+    for (path, _) in files {
+        for symbol in world.ask(ContextQuery { near: Some(path), ..NOTHING }).target.unwrap().outline {
+            let expected = format!("{path}:{} {}", symbol.line, symbol.name);
+            assert_eq!(at(&world.symbol(&symbol.name).definitions.unwrap()), [expected]);
+        }
+    }
+    assert_eq!(at(&world.symbol("#p").definitions.unwrap()), ["k.js:2 K.#p"]);
+    assert_eq!(at(&world.symbol("p").definitions.unwrap()), ["k.js:3 K.p"]);
+    assert_eq!(at(&world.symbol("K::p").definitions.unwrap()), ["k.js:3 K.p"]);
+}
+
+#[test]
+fn the_deeper_keys_of_the_target_are_found() {
+    let text = "jobs:\n  build:\n    steps:\n      - run: x\n";
+    let world =
+        World::new(&[("k.yaml", text), ("l.yaml", text), ("steps.py", "def steps(): pass\nsteps()\n")]);
+    let near = |name| world.ask(ContextQuery { symbol: Some(name), near: Some("k.yaml"), ..NOTHING });
+    let answer = near("jobs.build.steps");
+    let definitions = answer.definitions.unwrap();
+    assert_eq!(at(&definitions), ["k.yaml:3 jobs.build.steps"]);
+    assert_eq!(definitions[0].code.as_deref(), Some("3:     steps:\n4:       - run: x"));
+    assert_eq!((used(&answer.references), answer.notes, answer.truncated), (vec![], vec![], false));
+    assert_eq!(at(&near("steps").definitions.unwrap()), ["k.yaml:3 jobs.build.steps", "steps.py:1 steps"]);
+    assert_eq!(at(&near("jobs.build").definitions.unwrap()), ["k.yaml:2 jobs.build", "l.yaml:2 jobs.build"]);
+    for (name, is_deeper) in [("jobs.build.steps", true), ("build.steps.run", true), ("jobs.test", false)] {
+        let note = &world.symbol(name).notes[0];
+        assert_eq!(note.contains("only the two upper levels of keys are indexed"), is_deeper, "{note}");
+    }
+}
+
+#[test]
 fn a_name_after_that_of_its_module_is_found_with_the_shortest_module() {
     let world = World::new(&[
         ("a.py", "class b:\n    def f(self): pass\n"),

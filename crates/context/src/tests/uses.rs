@@ -42,6 +42,16 @@ const CASES: &[Case] = &[
         &["a.py:3 A.f", "a.py:4 A.f", "a.py:9 B.f"],
     ),
     (&[("a.py", "class A: pass\n\ndef f(x: 'Optional[A]', A=1) -> A: pass\n")], "A", &["a.py:3 f"]),
+    // The private members of a class have a name of their own.
+    (
+        &[(
+            "a.js",
+            "class A {\n  #n = 1;\n  n = 2;\n  f(a) { return this.#n + this.n; }\n  g(a) { return a.#n; }\n}\n",
+        )],
+        "A.#n",
+        &["a.js:4 A.f", "a.js:5 A.g"],
+    ),
+    (&[("a.js", "class A {\n  #n = 1;\n  n = 2;\n  f() { return this.#n; }\n}\n")], "A.n", &[]),
     (
         &[
             ("a.js", "export function go() {}\nexport default class Car {}\n"),

@@ -69,43 +69,78 @@ fn plan_part(edit: &Edit, buffer: &Buffer, context: PlanContext<'_>) -> Result<P
     }
 }
 
-/// Completes a proposal of other texts for one of several edits, so that the whole call works. Without such a call, the
-/// hint says why not.
-fn proposing(error: Error, parts: &[EditPart], buffer: &Buffer, context: PlanContext<'_>) -> Error {
-    if parts.len() == 1 || !matches!(error.next.as_deref(), Some(NextCall::Edit { .. })) {
-        return error;
-    }
-    let (mut planned, mut corrected) = (Vec::with_capacity(parts.len()), Vec::new());
-    let rejected = |mut error: Error, why: &str| {
-        error.next = None;
-        error.hint(format!("quote the {}'s actual text; {why}", context.noun))
+/// Completes a proposal for one of several edits with those for the others, so that the whole call works. Without such a
+/// call, the hint says why not.
+fn proposing(mut error: Error, parts: &[EditPart], buffer: &Buffer, context: PlanContext<'_>) -> Error {
+    let hint = match error.next.as_deref() {
+        _ if parts.len() == 1 => return error,
+        Some(NextCall::Edit { .. }) => format!("quote the {}'s actual text", context.noun),
+        Some(NextCall::Move { .. } | NextCall::Fields { .. }) => error.next_step().to_owned(),
+        Some(_) | None => return error,
     };
+    let (mut planned, mut corrected) = (Vec::with_capacity(parts.len()), Vec::new());
     for EditPart { entry, edit } in parts {
-        let own = plan_part(edit, buffer, context).or_else(|wrong| match (wrong.next.as_deref(), edit) {
-            (Some(NextCall::Edit { search, replace }), Edit::Search(own)) => {
-                let needle = Needle::Literal(search.clone());
-                let edit = Edit::Search(Search { needle, replace: replace.clone(), ..own.clone() });
-                let next = NextCall::Edit { search: search.clone(), replace: replace.clone() };
-                corrected.push(CorrectedEdit { entry: *entry, next });
-                plan_part(&edit, buffer, context)
-            }
-            _ => Err(wrong),
+        let own = plan_part(edit, buffer, context).or_else(|wrong| {
+            let next = wrong.next.as_deref();
+            let Some((edit, next)) = next.and_then(|next| Some((edit.corrected(next)?, next.clone()))) else {
+                return Err(wrong);
+            };
+            corrected.push(CorrectedEdit { entry: *entry, next });
+            plan_part(&edit, buffer, context)
         });
         match own {
             Ok(own) => planned.push(own),
-            Err(_) => return rejected(error, &format!("edits[{entry}] is wrong, too")),
+            Err(_) => {
+                error.next = None;
+                let is_other = error.entry_index() != Some(*entry);
+                let suffix = if is_other { format!("; edits[{entry}] is wrong, too") } else { String::new() };
+                return error.hint(hint + &suffix);
+            }
         }
     }
+    let are_texts = corrected.iter().all(|one| matches!(one.next, NextCall::Edit { .. }));
     match (several::join(planned, buffer), corrected.len()) {
-        (Err(_), _) => rejected(error, "with it, two edits change the same text"),
+        (Err(_), _) => {
+            error.next = None;
+            error.hint(format!("{hint}; with it, two edits change the same text"))
+        }
         (Ok(_), 1) => error,
-        (Ok(_), count) => error
-            .hint(format!("`next` is the same call with the {}'s actual text in {count} edits", context.noun))
-            .with_next(NextCall::Edits(corrected)),
+        (Ok(_), count) => {
+            let call = "`next` is the same call with";
+            let hint = if are_texts {
+                format!("{call} the {}'s actual text in {count} edits", context.noun)
+            } else {
+                format!("{call} corrections of {count} edits")
+            };
+            error.hint(hint).with_next(NextCall::Edits(corrected))
+        }
     }
 }
 
 impl Edit {
+    /// Returns the edit as a proposed call has it; `None` if the call is not this edit with other texts, lines or fields.
+    fn corrected(&self, next: &NextCall) -> Option<Edit> {
+        let mut edit = self.clone();
+        match (&mut edit, next) {
+            (Edit::Search(own), NextCall::Edit { search, replace }) => {
+                own.needle = Needle::Literal(search.clone());
+                own.replace.clone_from(replace);
+            }
+            (Edit::Search(own), NextCall::Fields { set, unset }) => own.change_fields(set, unset)?,
+            (Edit::Lines(edits), NextCall::Move { index, by, .. }) => {
+                let moved = edits.get_mut(*index)?;
+                moved.start_line = moved.start_line.checked_add_signed(*by)?;
+                moved.end_line = moved.end_line.checked_add_signed(*by)?;
+            }
+            (Edit::Insert(insertions), NextCall::Move { index, by, .. }) => {
+                let moved = insertions.get_mut(*index)?;
+                moved.at_line = moved.at_line.checked_add_signed(*by)?;
+            }
+            _ => return None,
+        }
+        Some(edit)
+    }
+
     /// Returns a phrase for what the edit would do to an existing file, or `None` if the edit has the whole text, so that it needs no file.
     pub fn needs_file_to(&self) -> Option<&'static str> {
         match self {

@@ -16,6 +16,8 @@ pub struct CheckedFile {
     pub change: ChangeKind,
     /// The current text of the file.
     pub text: Arc<Buffer>,
+    /// The folder of its policy, relative to its root; empty for the root itself.
+    pub policy_folder: String,
     /// The verdict of the gates.
     pub verdict: Verdict,
 }

@@ -96,8 +96,9 @@ impl Services {
         });
         let verdicts = self.audit_verdicts(&subjects, &contexts, to_removed, watch)?;
         audit.files.extend(subjects.into_iter().zip(verdicts).map(|(subject, verdict)| {
-            let AuditedFile { change, after, path, .. } = subject;
-            CheckedFile { root_index, path, change, text: after, verdict }
+            let AuditedFile { policy, change, after, path, .. } = subject;
+            let policy_folder = policy.origin.folder.clone();
+            CheckedFile { root_index, path, change, text: after, policy_folder, verdict }
         }));
         Ok(())
     }

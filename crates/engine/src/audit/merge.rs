@@ -90,6 +90,7 @@ mod tests {
             path: path.to_owned(),
             change: ChangeKind::Modified,
             text: Arc::default(),
+            policy_folder: String::new(),
             verdict,
         }
     }

@@ -51,7 +51,8 @@ impl Services {
         if watch.cancelled() {
             return Err(cancelled(watch));
         }
-        let AuditedFile { change, after, path, .. } = file;
-        Ok(CheckedFile { root_index: 0, path, change, text: after, verdict })
+        let AuditedFile { policy, change, after, path, .. } = file;
+        let policy_folder = policy.origin.folder.clone();
+        Ok(CheckedFile { root_index: 0, path, change, text: after, policy_folder, verdict })
     }
 }

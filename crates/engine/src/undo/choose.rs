@@ -1,7 +1,9 @@
 //! Chooses the edit that a request undoes or redoes.
 
+use std::cmp::Reverse;
+
 use super::super::entity::describe;
-use super::super::resolve::resolve_for_read;
+use super::super::resolve::{in_all_roots, resolve_for_read};
 use super::super::services::Services;
 use super::reversal::Reversal;
 use lockgate_checks::sanitize;
@@ -26,12 +28,13 @@ const HISTORY_HINT: &str = "list the edits in the journal; `lockgate log` prints
 impl Services {
     /// Finds the edit that the request names.
     pub(super) fn prepare(&self, revert: &UndoRequest) -> Result<Reversal, Error> {
-        check_recorded(revert, self.recover_for_history())?;
+        let unrecorded = self.recover_for_history();
         let resolve = |target: &Target| {
             let place = resolve_for_read(self, target, DefaultOwner::LastChanged);
             place.map_err(|error| self.with_nearest_path_in_hint(target, error))
         };
         let place = revert.target.as_ref().map(resolve).transpose()?;
+        check_recorded(revert, self.unrecorded_in_roots(unrecorded, revert, place.as_ref()))?;
         if let Some(id) = &revert.edit_id {
             let entry = self.entry(id.parse()?)?;
             if let (Some(target), Some(place)) = (&revert.target, &place) {
@@ -43,16 +46,60 @@ impl Services {
         if place.is_none() && revert.whose == Whose::Author {
             return self.last_of_author(revert, &RECENT_ENTRIES);
         }
-        let filter = match revert.direction {
-            Direction::Undo => EditFilter::ToUndo,
-            Direction::Redo => EditFilter::ToRedo,
-        };
         let found = match &place {
-            Some(place) => place.newest(&self.store, filter)?,
-            None => self.store.journal.newest(filter, None)?,
+            Some(place) => self.newest_of(place, revert.direction)?,
+            None => self.store.journal.newest(edit_filter(revert.direction), None)?,
         };
         let entry = found.ok_or_else(|| self.nothing_to_revert(revert.direction, place.as_ref()))?;
         Ok(self.reversal(entry, revert.direction))
+    }
+
+    /// Finds the last edit of a document, or the one that was undone last: of a file in the journals of all roots that contain
+    /// it.
+    fn newest_of(&self, place: &DocumentPath, direction: Direction) -> Result<Option<Entry>, Error> {
+        let places = in_all_roots(self, place);
+        let found = places.iter().map(|place| place.newest(&self.store, edit_filter(direction)));
+        // Of two edits that were undone in the same moment, the older was undone last.
+        let with_order = |entry: Entry| -> Result<_, Error> {
+            let order = match direction {
+                Direction::Undo => (Some(entry.at), None),
+                Direction::Redo => {
+                    let undo = self.store.last_reversal(entry.id)?;
+                    (undo.map(|undo| undo.at), Some(Reverse(entry.at)))
+                }
+            };
+            Ok((order, entry))
+        };
+        let found = found.filter_map(Result::transpose).map(|entry| with_order(entry?));
+        let found = found.collect::<Result<Vec<_>, Error>>()?;
+        Ok(found.into_iter().max_by_key(|(order, _)| *order).map(|(_, entry)| entry))
+    }
+
+    /// Returns those of these edits that are in a root which contains the document, or all of them without a document. Those
+    /// that stop a call without an id and a path name the calls that can be made in other roots.
+    fn unrecorded_in_roots(
+        &self,
+        mut unrecorded: Vec<UnrecordedEdit>,
+        revert: &UndoRequest,
+        place: Option<&DocumentPath>,
+    ) -> Vec<UnrecordedEdit> {
+        let root_of = |edit: &UnrecordedEdit| self.store.journal.root_of(edit.id);
+        if let Some(place) = place {
+            let places = in_all_roots(self, place);
+            let has_root =
+                |root| places.iter().filter_map(DocumentPath::file).any(|file| file.root() == root);
+            unrecorded.retain(|edit| root_of(edit).is_none_or(has_root));
+        } else if revert.edit_id.is_none() {
+            let roots = self.store.files.root_paths();
+            for edit in &mut unrecorded {
+                let root = root_of(edit).and_then(|root| roots.get(root)).filter(|_| roots.len() > 1);
+                let Some(root) = root else { continue };
+                let (hint, root) = (edit.error.next_step(), root.display());
+                let hint = format!("{hint}, or name the `path` or the `edit_id` of an edit outside {root}");
+                edit.error.hint = Some(hint.into());
+            }
+        }
+        unrecorded
     }
 
     fn reversal(&self, entry: Entry, direction: Direction) -> Reversal {
@@ -168,7 +215,9 @@ impl Services {
     }
 
     fn nothing_to_revert(&self, direction: Direction, place: Option<&DocumentPath>) -> Error {
-        let has_entity_edits = || self.store.rows.entries(None, 1).is_ok_and(|entries| !entries.is_empty());
+        // A database that cannot be asked may have some.
+        let has_entity_edits =
+            || self.store.rows.entries(None, 1).map_or(true, |entries| !entries.is_empty());
         let of = match place {
             Some(place) if place.entity().is_some() => format!(" of {} {}", place.noun(), place.shown()),
             Some(place) => format!(" of {}", place.shown()),
@@ -227,6 +276,14 @@ impl Services {
                 .hint(HISTORY_HINT)
                 .with_next(NextCall::History)
         })
+    }
+}
+
+/// Returns the filter for the edits that can be undone or redone.
+const fn edit_filter(direction: Direction) -> EditFilter {
+    match direction {
+        Direction::Undo => EditFilter::ToUndo,
+        Direction::Redo => EditFilter::ToRedo,
     }
 }
 

@@ -1,11 +1,12 @@
 //! The error of an undo or redo whose files have changed since.
 
+use super::super::resolve::resolve_for_read;
 use super::super::services::Services;
 use super::choose::is_same_author;
 use super::reversal::{Reversal, verb};
-use lockgate_edit::request::{Direction, UndoRequest};
+use lockgate_edit::request::{Direction, Target, UndoRequest};
 use lockgate_error::{Code, Disk, Error, ErrorFamily};
-use lockgate_store::{Entry, FileChange};
+use lockgate_store::{DefaultOwner, Entry, EntryKind, FileChange};
 
 /// The number of recent edits among which an older one is sought for a proposal.
 const OLDER_ENTRIES: usize = 1_000;
@@ -38,15 +39,14 @@ fn is_of_edit(error: &Error) -> bool {
 }
 
 impl Services {
-    /// Rewords a conflict, and names the next older edit to a caller who named neither an edit nor a path.
+    /// Rewords a conflict, and names the next older edit to a caller who named no edit.
     pub(super) fn as_rejection(&self, error: Error, reversal: &Reversal, request: &UndoRequest) -> Error {
         let is_resent = is_overtaken(&error);
         let error = if is_conflict(&error) { self.as_conflict(error, reversal) } else { error };
-        let is_bare = request.edit_id.is_none() && request.target.is_none();
-        if !is_bare || is_resent || !is_of_edit(&error) {
+        if request.edit_id.is_some() || is_resent || !is_of_edit(&error) {
             return error;
         }
-        let Some(older) = self.older_proposal(reversal) else { return error };
+        let Some(older) = self.older_proposal(reversal, request.target.as_ref()) else { return error };
         let hint = format!("{}{older}", error.next_step());
         error.hint(hint)
     }
@@ -80,17 +80,26 @@ impl Services {
         error.hint(hint)
     }
 
-    /// Returns the proposal to undo the next older edit of the same author that meets no conflict; `None` for a redo, and
-    /// for an edit of entities.
-    fn older_proposal(&self, reversal: &Reversal) -> Option<String> {
+    /// Returns the proposal to undo the next older edit, by the same author and of the target if there is one, that meets no
+    /// conflict; `None` for a redo.
+    fn older_proposal(&self, reversal: &Reversal, target: Option<&Target>) -> Option<String> {
         let Reversal { entry, direction, .. } = reversal;
-        if *direction == Direction::Redo || entry.changes.iter().any(|changed| changed.entity.is_some()) {
+        if *direction == Direction::Redo {
             return None;
         }
-        let entries = self.store.journal.entries(None, OLDER_ENTRIES).ok()?;
+        let entries = match target {
+            // The journal of files does not have the edits of entities in between.
+            None if entry.changes.iter().any(|changed| changed.entity.is_some()) => return None,
+            None => self.store.journal.entries(None, OLDER_ENTRIES).ok()?,
+            Some(target) => {
+                let place = resolve_for_read(self, target, DefaultOwner::LastChanged).ok()?;
+                self.entries_of(&place, OLDER_ENTRIES).ok()?
+            }
+        };
         let is_older = |older: &&Entry| {
             older.at < entry.at
-                && older.is_undoable()
+                && older.meta.kind == EntryKind::Edit
+                && !older.undone
                 && older.changes.iter().all(|changed| changed.kept)
                 && is_same_author(&older.meta.author, &entry.meta.author)
         };

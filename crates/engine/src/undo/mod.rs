@@ -11,6 +11,9 @@ mod reverted;
 mod tests;
 
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
 
 use self::reversal::{Reversal, is_in_state, verb};
 use super::batch::{Batch, RestoredMetadata};
@@ -29,6 +32,9 @@ use lockgate_text::Version;
 
 /// The number of edits that a call without an id tries, if other calls undo or redo each one first.
 const MAX_CHOICES: usize = 32;
+
+/// The longest wait for the note about a later edit of an entity.
+const MAX_NOTE_WAIT: Duration = Duration::from_millis(500);
 
 impl Services {
     /// Undoes or redoes an edit in all files that it changed or in none; returns one report per file.
@@ -81,7 +87,9 @@ impl Services {
             Ok(None) => Ok(None),
             Ok(Some(mut reports)) => {
                 let newer = move |services: &Services| Ok(services.newer_entity_edit(&request, &shared));
-                let newer = self.off_reactor(newer).await.ok().flatten();
+                // What is undone is written already: a database that does not answer must not delay that answer.
+                let newer = timeout(MAX_NOTE_WAIT, self.off_reactor(newer)).await;
+                let newer = newer.ok().and_then(Result::ok).flatten();
                 if let Some((report, newer)) = reports.first_mut().zip(newer) {
                     report.notes.push(newer);
                 }
@@ -209,9 +217,12 @@ impl Services {
             } else {
                 "the policy's `never_journal` keeps it out"
             };
+            let current = rules.as_ref().and_then(|rules| load::read(self, &place, rules).ok());
+            let verb =
+                if current.is_some_and(|current| current.snapshot.is_none()) { "make" } else { "edit" };
             Error::new(Code::InvalidInput, format!("{message}: {why}"))
                 .field("edit_id")
-                .hint(format!("edit the {} instead", place.noun()))
+                .hint(format!("{verb} the {} instead", place.noun()))
         })
     }
 }

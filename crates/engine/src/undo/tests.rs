@@ -10,7 +10,9 @@ use crate::tests::Fixture;
 use crate::{BytesBefore, HostChange, Workspace};
 use lockgate_checks::Watch;
 use lockgate_edit::Edit;
-use lockgate_edit::request::{Author, Direction, Expect, Mode, Request, Target, UndoRequest, Whose};
+use lockgate_edit::request::{
+    Author, Direction, Expect, HistoryRequest, Mode, Request, Target, UndoRequest, Whose,
+};
 use lockgate_error::{Code, Error};
 use lockgate_store::{EditId, UnrecordedEdit};
 use lockgate_text::Version;
@@ -241,6 +243,42 @@ async fn an_edit_is_undone_in_the_root_whose_journal_has_it() {
         assert_eq!(std::fs::read_to_string(&path).ok().as_deref(), before);
         let again = services.undo_or_redo(undo(edit), Watch::idle()).await.unwrap();
         assert_eq!(again[0].status, Status::AlreadyApplied);
+    }
+}
+
+/// The journal of the root that contained the file at the time of the edit has it.
+#[tokio::test]
+async fn the_last_edit_of_a_path_is_found_in_the_journals_of_all_roots_that_contain_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (outer, inner, own) = (dir.path().join("root"), dir.path().join("root/sub"), dir.path().join("own"));
+    std::fs::create_dir_all(&inner).unwrap();
+    let path = inner.join("a.txt");
+    std::fs::write(&path, "0\n").unwrap();
+    let open = |roots: &[&std::path::PathBuf]| {
+        let roots: Vec<_> = roots.iter().map(|root| (*root).clone()).collect();
+        Workspace::at(&roots).with_state_dir(&own).services().unwrap()
+    };
+    let target = || Target::File(path.to_str().unwrap().to_owned());
+    let mut ids = Vec::new();
+    for (root, text) in [(&outer, "1\n"), (&inner, "2\n"), (&outer, "3\n")] {
+        let edit = Edit::Content(text.to_owned());
+        let request = Request { author: author("one"), ..Request::new(target(), edit) };
+        ids.push(open(&[root]).edit(request, Watch::idle()).await.unwrap().edit_id.unwrap());
+    }
+    for roots in [[&outer, &inner], [&inner, &outer]] {
+        let services = open(&roots);
+        let request = HistoryRequest { target: Some(target()), max_entries: 2 };
+        let entries = services.read(request, Watch::idle()).await.unwrap();
+        assert_eq!(entries.len(), 2);
+        for (direction, texts) in
+            [(Direction::Undo, ["2\n", "1\n", "0\n"]), (Direction::Redo, ["1\n", "2\n", "3\n"])]
+        {
+            for text in texts {
+                let revert = UndoRequest { direction, edit_id: None, target: Some(target()), ..undo(ids[0]) };
+                services.undo_or_redo(revert, Watch::idle()).await.unwrap();
+                assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "{direction:?}");
+            }
+        }
     }
 }
 

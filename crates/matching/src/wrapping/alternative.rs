@@ -18,6 +18,8 @@ pub struct AlternativeEdit {
     pub is_unsigned: bool,
     /// Set if the lines must have the file's indentation: what was removed may have been a part of it.
     pub keeps_indent: bool,
+    /// Set if the replacement can be read in another way, too, which is another alternative.
+    pub is_ambiguous: bool,
 }
 
 impl AlternativeEdit {
@@ -30,6 +32,7 @@ impl AlternativeEdit {
             is_fenced_diff: false,
             is_unsigned: false,
             keeps_indent: false,
+            is_ambiguous: false,
         }
     }
 

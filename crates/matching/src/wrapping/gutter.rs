@@ -1,11 +1,18 @@
 //! Removes line numbers before the lines of a block, as tools print them.
+//!
+//! Numbers of the replacement may be text: a dictionary, a table or a list has such lines, too. They are removed only
+//! if they can be nothing but line numbers.
 
 use std::collections::{BTreeSet, HashSet};
+use std::ops::Range;
 
 use super::alternative::{AlternativeEdit, joined, lines};
 
 /// The separators between the number and the line. Of two that begin alike, the longer one comes first.
 const SEPARATORS: [&str; 7] = [" | ", " |", "|", "\u{2192}", "\t", ": ", ":"];
+
+/// The separator before a line that `search_content` shows around a match; that of a match is `: `.
+const CONTEXT: &str = "- ";
 
 /// The style of the line numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,36 +20,64 @@ struct Style<'a> {
     /// The text before the number: nothing, an `L`, or a path as search tools print it.
     before: &'a str,
     separator: &'static str,
+    /// Set for the rows of a search: [`CONTEXT`] is the separator of the lines around a match.
+    has_context: bool,
 }
 
 /// Removes line numbers from the search, and from the replacement if it has them too.
 ///
-/// Every line must have one, in one style, and they must rise by exactly one.
+/// Every line must have one, in one style, and they must rise by exactly one. The rows of a search must be in their lines
+/// of the file.
 pub(super) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     let styles = lines(search).next().map(styles).unwrap_or_default();
     // The blank behind the number of an indented first line may be its own: `3:    x` and `4:}`.
-    let style = styles.into_iter().find_map(|style| Some((style, rising(search, style)?)));
+    let style =
+        styles.into_iter().chain(rows(search)).find_map(|style| Some((style, rising(search, style)?)));
     let Some((style, (first, count))) = style else { return Vec::new() };
     let separators = match style.separator {
-        ": " => &[": ", ":"][..],
+        ": " if !style.has_context => &[": ", ":"][..],
         " | " => &[" | ", " |"][..],
         "|" => &["| ", "|"][..],
         _ => std::slice::from_ref(&style.separator),
     };
-    let read = |separator: &&'static str| {
-        let style = Style { separator, ..style };
-        let search = bare(search, style)?;
-        let replace = replacement(replace, &search, style)?;
-        Some(AlternativeEdit { line: (count == 1).then_some(first), ..AlternativeEdit::new(search, replace) })
+    let readings: Vec<(String, Vec<String>)> = separators
+        .iter()
+        .filter_map(|separator| Gutter::new(search, first, Style { separator, ..style }))
+        .map(|gutter| (gutter.replacements(replace), gutter.bare))
+        .map(|(replacements, search)| (search, replacements))
+        .collect();
+    // If one reading is refused, another one counts only for text that has its indentation.
+    let keeps_indent = style.has_context || readings.iter().any(|(_, replacements)| replacements.is_empty());
+    let edits = |(search, replacements): (String, Vec<String>)| {
+        let is_ambiguous = replacements.len() > 1;
+        let blank_lines = search.split('\n').take_while(|line| line.trim().is_empty()).count();
+        replacements.into_iter().map(move |replace| AlternativeEdit {
+            line: (count == 1 || style.has_context).then_some(first.saturating_add(blank_lines)),
+            keeps_indent,
+            is_ambiguous,
+            ..AlternativeEdit::new(search.clone(), replace)
+        })
     };
-    separators.iter().filter_map(read).collect()
+    readings.into_iter().flat_map(edits).collect()
 }
 
 /// Returns the styles that the number of a line may have.
 fn styles(line: &str) -> Vec<Style<'_>> {
     let Some((before, rest)) = number(line) else { return Vec::new() };
     let fits = |separator: &&str| rest.starts_with(separator) || rest == separator.trim_end();
-    SEPARATORS.into_iter().filter(fits).map(|separator| Style { before, separator }).collect()
+    SEPARATORS
+        .into_iter()
+        .filter(fits)
+        .map(|separator| Style { before, separator, has_context: false })
+        .collect()
+}
+
+/// Returns the style of the rows of a search: with one of a match, or a single row.
+fn rows(search: &str) -> Option<Style<'_>> {
+    let of_match = Style { before: "", separator: ": ", has_context: false };
+    let is_single = lines(search).nth(1).is_none();
+    let has_match = lines(search).any(|line| numbered(line, of_match).is_some());
+    (is_single || has_match).then_some(Style { has_context: true, ..of_match })
 }
 
 /// Returns the text before the number of a line, and the text behind it.
@@ -70,13 +105,12 @@ fn numbered<'l>(line: &'l str, style: Style<'_>) -> Option<(usize, &'l str)> {
     let rest = line.trim_start_matches(' ').strip_prefix(style.before)?;
     let end = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
     let (number, rest) = rest.split_at_checked(end)?;
-    let behind = match rest.strip_prefix(style.separator) {
-        Some(behind) => behind,
-        // A blank line, whose own blanks were cut off.
-        None if rest == style.separator.trim_end() => "",
-        None => return None,
+    // The blanks of a blank line may have been cut off.
+    let behind = |separator: &str| {
+        rest.strip_prefix(separator).or_else(|| (rest == separator.trim_end()).then_some(""))
     };
-    Some((number.parse().ok()?, behind))
+    let context = || style.has_context.then(|| behind(CONTEXT)).flatten();
+    Some((number.parse().ok()?, behind(style.separator).or_else(context)?))
 }
 
 /// Returns the first number and the count of them, if every line has one and they rise by one.
@@ -89,10 +123,211 @@ fn rising(text: &str, style: Style<'_>) -> Option<(usize, usize)> {
     Some((*numbers.first()?, numbers.len())).filter(|_| rises)
 }
 
-fn bare(text: &str, style: Style<'_>) -> Option<String> {
-    let bare: Option<Vec<&str>> =
-        lines(text).map(|line| numbered(line, style).map(|(_, line)| line)).collect();
-    Some(joined(bare?, text))
+/// Returns the lines of a text without their numbers, if every line has one.
+fn bare_lines<'t>(text: &'t str, style: Style<'_>) -> Option<Vec<&'t str>> {
+    lines(text).map(|line| numbered(line, style).map(|(_, line)| line)).collect()
+}
+
+/// Joins lines as [`joined`] does, and terminates a last line that is blank without its number.
+fn joined_with_blanks(lines: &[&str], like: &str) -> String {
+    let mut text = joined(lines.iter().copied(), like);
+    if lines.last().is_some_and(|line| line.is_empty()) && (text.is_empty() || !like.ends_with('\n')) {
+        text.push('\n');
+    }
+    text
+}
+
+/// Returns the number of blanks before the number of a line, and the column behind it.
+fn columns(line: &str, style: Style<'_>) -> Option<(usize, usize)> {
+    let (before, behind) = (depth(line), line.trim_start_matches(' ').strip_prefix(style.before)?);
+    let digits = behind.len() - behind.trim_start_matches(|character: char| character.is_ascii_digit()).len();
+    Some((before, before + digits))
+}
+
+/// Returns how many numbers with their separator a line begins with.
+fn nesting(mut line: &str, style: Style<'_>) -> usize {
+    let mut count = 0;
+    while let Some((_, text)) = numbered(line, style).filter(|_| has_separator(line, style)) {
+        (line, count) = (text, count + 1);
+    }
+    count
+}
+
+/// Returns false for a number with a blank line behind it whose separator, a tab, was cut off.
+fn has_separator(line: &str, style: Style<'_>) -> bool {
+    !style.separator.trim().is_empty() || line.contains(style.separator)
+}
+
+/// A numbered quote, and what it tells about the numbers of its replacement.
+struct Gutter<'a> {
+    style: Style<'a>,
+    /// The first number of the quote.
+    first: usize,
+    /// The columns in which its numbers begin, and those behind them.
+    starts: HashSet<usize>,
+    ends: HashSet<usize>,
+    /// Its lines.
+    rows: HashSet<&'a str>,
+    /// Its text without the numbers.
+    bare: String,
+    /// The lines of that text.
+    quoted: HashSet<&'a str>,
+    /// The number of these lines.
+    count: usize,
+    /// How many numbers each of these lines begins with that is not blank.
+    nestings: Vec<usize>,
+    /// The depths and the numbers of those that begin with a number.
+    text_depths: BTreeSet<usize>,
+    text_numbers: HashSet<usize>,
+}
+
+/// What the numbers before all lines of a replacement are.
+enum NumberReading {
+    LineNumbers,
+    Text,
+    /// They may be either.
+    Ambiguous,
+}
+
+impl<'a> Gutter<'a> {
+    fn new(search: &'a str, first: usize, style: Style<'a>) -> Option<Gutter<'a>> {
+        let quoted = bare_lines(search, style)?;
+        let full_lines = quoted.iter().filter(|line| !line.trim().is_empty());
+        let text = || quoted.iter().filter(|line| nesting(line, style) > 0);
+        // The first blank of a line may belong to its line number.
+        let own_blank = usize::from(!style.separator.ends_with([' ', '\t', '\u{2192}']));
+        Some(Gutter {
+            style,
+            first,
+            starts: lines(search).filter_map(|line| Some(columns(line, style)?.0)).collect(),
+            ends: lines(search).filter_map(|line| Some(columns(line, style)?.1)).collect(),
+            rows: lines(search).collect(),
+            bare: joined_with_blanks(&quoted, search),
+            count: quoted.len(),
+            nestings: full_lines.map(|line| nesting(line, style)).collect(),
+            text_depths: text()
+                .flat_map(|line| depth(line).saturating_sub(own_blank)..=depth(line))
+                .collect(),
+            text_numbers: text().filter_map(|line| Some(numbered(line, style)?.0)).collect(),
+            quoted: quoted.into_iter().collect(),
+        })
+    }
+
+    /// Returns the replacement without line numbers: no text if it is not certain which numbers these are, and two if
+    /// all of them may be line numbers or text.
+    fn replacements(&self, replace: &str) -> Vec<String> {
+        if replace.is_empty() {
+            return vec![String::new()];
+        }
+        let has_separator = lines(replace).any(|line| has_separator(line, self.style));
+        let Some(bare) = bare_lines(replace, self.style).filter(|_| has_separator) else {
+            return self.partly_numbered(replace).into_iter().collect();
+        };
+        let bare = joined_with_blanks(&bare, replace);
+        match self.numbers(replace) {
+            NumberReading::LineNumbers => vec![bare],
+            NumberReading::Text => vec![replace.to_owned()],
+            NumberReading::Ambiguous if bare.trim_end() == self.bare.trim_end() => Vec::new(),
+            NumberReading::Ambiguous => vec![bare, replace.to_owned()],
+        }
+    }
+
+    /// Decides about a replacement whose lines all have a number.
+    fn numbers(&self, replace: &str) -> NumberReading {
+        let numbered: Vec<(usize, &str)> =
+            lines(replace).filter_map(|line| numbered(line, self.style)).collect();
+        let keeps_text = numbered.iter().any(|(_, text)| self.quotes(text));
+        let keeps_lines = lines(replace).any(|line| self.quotes(line));
+        // Lines that stay may have moved behind others.
+        let range = self.range(if keeps_text { self.count + numbered.len() } else { numbered.len() });
+        let in_range = numbered.iter().filter(|(number, _)| range.contains(number)).count();
+        let rising = rising(replace, self.style).map(|(first, _)| first);
+        let is_formed = lines(replace).all(|line| self.has_form(line));
+        let may_be_in_any_order = is_formed && in_range == numbered.len();
+        let may_be_line_numbers = may_be_in_any_order && numbered.is_sorted_by_key(|(number, _)| *number);
+        if !lines(replace).all(|line| self.is_like_text(line)) {
+            // A quoted line behind its number shows that the numbers are those of lines, whatever their order is.
+            let shows_lines = may_be_in_any_order && keeps_text && self.text_depths.is_empty();
+            return match (may_be_line_numbers || shows_lines) && !keeps_lines {
+                true => NumberReading::LineNumbers,
+                false if in_range == 0 && !(is_formed && rising.is_some()) => NumberReading::Text,
+                false => NumberReading::Ambiguous,
+            };
+        }
+        let full_lines = || numbered.iter().filter(|(_, text)| !text.trim().is_empty());
+        let nestings = || full_lines().map(|(_, text)| 1 + nesting(text, self.style));
+        let (least, most) = (self.nestings.iter().copied().min(), self.nestings.iter().copied().max());
+        let is_deeper = nestings().min() > most
+            || nestings().max() > most && rising == Some(self.first)
+            || nestings().eq(self.nestings.iter().map(|nesting| nesting + 1));
+        let has_own_numbers = numbered.iter().all(|(number, _)| self.text_numbers.contains(number));
+        let is_as_deep = nestings().max() <= if may_be_line_numbers { least } else { most };
+        let is_blank = |(number, text): &(usize, &str)| text.trim().is_empty() && range.contains(number);
+        match (keeps_text, keeps_lines) {
+            (false, true) => NumberReading::Text,
+            (true, true) => NumberReading::Ambiguous,
+            (true, false) | (false, false) if may_be_line_numbers && (keeps_text || is_deeper) => {
+                NumberReading::LineNumbers
+            }
+            (true, false) => NumberReading::Ambiguous,
+            (false, false) if numbered.iter().any(is_blank) => NumberReading::Ambiguous,
+            (false, false) if is_as_deep && (has_own_numbers || !may_be_line_numbers) => NumberReading::Text,
+            (false, false) if !is_formed => NumberReading::Text,
+            (false, false) => NumberReading::Ambiguous,
+        }
+    }
+
+    /// Returns a replacement with numbers before some of its lines, if these are line numbers of lines that stay, or
+    /// certainly text.
+    fn partly_numbered(&self, replace: &str) -> Option<String> {
+        let keeps_lines = lines(replace).any(|line| self.quotes(line));
+        let range = self.range(lines(replace).count());
+        let is_text = |line| match self.numbered(line) {
+            None => true,
+            Some((number, text)) => {
+                let may_be_text = keeps_lines || !range.contains(&number);
+                may_be_text && self.is_like_text(line) && !self.quotes(text)
+            }
+        };
+        if lines(replace).all(is_text) {
+            return Some(replace.to_owned());
+        }
+        let padding = Padding::new(replace, self);
+        let strip = |line| match self.numbered(line) {
+            None => padding.strip(line),
+            Some((_, text)) => (self.quoted.contains(text) && !self.quoted.contains(line)).then_some(text),
+        };
+        let stripped: Option<Vec<&str>> = lines(replace).map(strip).collect();
+        Some(joined_with_blanks(&stripped?, replace))
+    }
+
+    /// Returns the numbers that a replacement of this many lines may have.
+    fn range(&self, line_count: usize) -> Range<usize> {
+        self.first..self.first.saturating_add(self.count.max(line_count))
+    }
+
+    /// Returns the number and the text of a line whose number has the form of the quote's. A number alone is text, unless
+    /// it is before a quoted blank line.
+    fn numbered<'l>(&self, line: &'l str) -> Option<(usize, &'l str)> {
+        let is_row = has_separator(line, self.style) && self.has_form(line) || self.rows.contains(line);
+        numbered(line, self.style).filter(|_| is_row)
+    }
+
+    /// Returns true if a line's number begins or ends in the column of one of the quote's.
+    fn has_form(&self, line: &str) -> bool {
+        columns(line, self.style)
+            .is_some_and(|(start, end)| self.starts.contains(&start) || self.ends.contains(&end))
+    }
+
+    /// Returns true if a line's number is as far indented as one in the text of the quote.
+    fn is_like_text(&self, line: &str) -> bool {
+        self.text_depths.contains(&depth(line))
+    }
+
+    /// Returns true if a line is one of the quoted ones, without their numbers, and is not blank.
+    fn quotes(&self, line: &str) -> bool {
+        !line.trim().is_empty() && self.quoted.contains(line)
+    }
 }
 
 /// What tells the blanks in place of a number from the indentation of an unnumbered line.
@@ -106,12 +341,12 @@ struct Padding {
 }
 
 impl Padding {
-    fn new(replace: &str, search: &str, style: Style<'_>) -> Padding {
+    fn new(replace: &str, gutter: &Gutter<'_>) -> Padding {
         let chars = |text: &str| text.chars().count();
-        let width = lines(replace).find_map(|line| Some(chars(line) - chars(numbered(line, style)?.1)));
-        let trimmed = style.separator.trim();
-        let separator = if trimmed.is_empty() { style.separator } else { trimmed };
-        Padding { width, depths: lines(search).map(depth).collect(), separator }
+        let width = lines(replace).find_map(|line| Some(chars(line) - chars(gutter.numbered(line)?.1)));
+        let trimmed = gutter.style.separator.trim();
+        let separator = if trimmed.is_empty() { gutter.style.separator } else { trimmed };
+        Padding { width, depths: lines(&gutter.bare).map(depth).collect(), separator }
     }
 
     /// Returns a line without the blanks in place of a number, if it has them; `None` if they may be its own indentation.
@@ -128,8 +363,8 @@ impl Padding {
         };
         match (self.depths.contains(&depth(line)), self.fits(line), self.fits(behind)) {
             (true, ..) | (_, true, false) => Some(line),
-            (false, false, true) => Some(behind),
-            (false, true, true) | (false, false, false) => None,
+            (false, false, true) if self.depths.contains(&depth(behind)) => Some(behind),
+            (false, _, true) | (false, false, false) => None,
         }
     }
 
@@ -143,26 +378,6 @@ impl Padding {
 /// Returns the number of blanks before a line.
 fn depth(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
-}
-
-/// Returns the replacement without its numbers: all lines have one, or none has, or only unchanged lines have one.
-fn replacement(replace: &str, search: &str, style: Style<'_>) -> Option<String> {
-    if replace.is_empty() {
-        return Some(String::new());
-    }
-    if let Some(bare) = bare(replace, style) {
-        return Some(bare);
-    }
-    let padding = Padding::new(replace, search, style);
-    let quoted: HashSet<&str> = lines(search).collect();
-    // A number without its separator is the text of a line.
-    let bare_number = |line: &str| style.separator.trim().is_empty() && !line.contains(style.separator);
-    let strip = |line| match numbered(line, style).filter(|_| !bare_number(line)) {
-        None => padding.strip(line),
-        Some((_, bare)) => quoted.contains(bare).then_some(bare),
-    };
-    let stripped: Option<Vec<&str>> = lines(replace).map(strip).collect();
-    Some(joined(stripped?, replace))
 }
 
 #[cfg(test)]
@@ -246,6 +461,83 @@ mod tests {
         }
         let deeper = read("7:     a\n8:     b\n", "7:     a\n        new\n8:     b\n");
         assert_eq!(deeper[0].1, "    a\n        new\n    b\n");
+    }
+
+    /// Returns the replacements without line numbers, of a quote and a replacement that are read in one way.
+    fn replaced(search: &str, replace: &str) -> Vec<String> {
+        read(search, replace).into_iter().map(|one| one.1).collect()
+    }
+
+    #[test]
+    fn numbers_that_the_quoted_lines_have_as_well_are_text() {
+        for (search, text) in [
+            ("2\t  200: a\n3\t  404: b\n", "  200: a\n  404: c\n"),
+            ("     3\t2\tbob", "2\tbobby"),
+            ("3\t2\tbob", "2\tbobby"),
+            ("1:8080:80", "8081:80"),
+            ("2:10:30 start", "10:30 begin"),
+            ("10:10:30:15 start", "10:30:15 begin"),
+            ("1|1|one\n2|2|two\n", "1|one\n2|TWO\n3|three\n"),
+            ("L1: L1: one", "L1: ONE"),
+        ] {
+            let found = replaced(search, text);
+            assert!(!found.is_empty() && found.iter().all(|one| one == text), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_before_the_numbers_of_the_text_are_line_numbers() {
+        for (search, replace, bare) in [
+            ("3\t2\tbob", "3\t3\tal", "3\tal"),
+            ("1|1|one\n2|2|two\n", "1|1|one\n2|three\n", "1|one\nthree\n"),
+            ("5|# a\n6|6|b\n", "5|# c\n6|6|d\n", "# c\n6|d\n"),
+            ("5|5|a\n6|6|b\n7|7|c\n", "5|5|a\n7|7|c\n", "5|a\n7|c\n"),
+        ] {
+            assert_eq!(replaced(search, replace), [bare], "{search}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_may_be_either_are_read_in_both_ways() {
+        for (search, replace) in [
+            ("3\t2\tbob", "3\tal"),
+            ("7\ta\n8\tb\n", "1\tc\n2\td\n"),
+            ("     7\ta", "7\tb"),
+            ("7\ta\n8\tb\n", "8\tc\n7\td\n"),
+            ("7\ta\n8\tb\n", "1\ta\n2\tb\n3\tc\n"),
+        ] {
+            let found = remove(search, replace);
+            assert!(found.len() == 2 && found.iter().all(|one| one.is_ambiguous), "{found:?}");
+        }
+        assert_eq!(replaced("7\ta\n8\tb\n", "8\tb\n7\ta\n"), ["b\na\n"], "lines that were swapped");
+        assert_eq!(remove("7\ta", "1\ta"), [], "nothing is changed, or a number is added");
+        assert_eq!(replaced("7\ta\n8\tb\n", "200\ta\n404\tb\n"), ["200\ta\n404\tb\n"], "no line numbers");
+    }
+
+    #[test]
+    fn a_blank_last_line_is_a_line() {
+        assert_eq!(read("1: a\n2: ", "1: a\n2: b")[0], ("a\n\n".into(), "a\nb".into()));
+        assert_eq!(read("1: a\n2:\n", "1: a\n2:\n3: b\n")[0], ("a\n\n".into(), "a\n\nb\n".into()));
+        assert_eq!(replaced("2\ta", "2\t"), ["\n"]);
+        assert_eq!(replaced("1\ta\n2\n", "new\n2\n"), ["new\n\n"]);
+    }
+
+    #[test]
+    fn rows_of_a_search_must_be_in_their_lines() {
+        let found = remove("1- \n2-   a\n3: b", "1- \n2-   c\n3: b");
+        assert_eq!((&*found[0].search, &*found[0].replace), ("\n  a\nb", "\n  c\nb"));
+        assert!(found.len() == 1 && found[0].line == Some(2) && found[0].keeps_indent, "{found:?}");
+        assert_eq!(replaced("2- a", "b"), ["b"]);
+        for search in ["1- a\n2- b\n", "1: a\n3- b\n", "1: a\n2-b\n", "L1: a\nL2- b\n"] {
+            assert_eq!(read(search, "c\n"), [], "{search}");
+        }
+        assert_eq!(read("1: a\n2- b\n", "1: a\nnew\n2- c\n"), []);
+    }
+
+    #[test]
+    fn many_numbers_in_a_line_are_counted_one_after_the_other() {
+        let line = "1:".repeat(200_000);
+        assert_eq!(replaced(&format!("1:{line}a"), &format!("{line}b")), [format!("{line}b")]);
     }
 
     #[test]

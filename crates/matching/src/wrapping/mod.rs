@@ -38,6 +38,7 @@ pub(super) fn alternatives(search: &str, replace: &str) -> Vec<AlternativeEdit> 
             other.is_unsigned |= alternative.is_unsigned;
             other.is_fenced_diff |= alternative.is_fenced_diff;
             other.keeps_indent |= alternative.keeps_indent;
+            other.is_ambiguous |= alternative.is_ambiguous;
             let blank = other.search.trim().is_empty();
             let known = all.iter().any(|one| (&one.search, &one.replace) == (&other.search, &other.replace));
             if !blank && !known {

@@ -11,9 +11,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use rmcp::model::{
-    ClientJsonRpcMessage, ErrorData, GetExtensions as _, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientRequest, ErrorData, GetExtensions as _, InitializeRequestParams,
+    JsonRpcMessage, RequestId, RequestMetaObject, ServerJsonRpcMessage,
 };
 use serde::de::IgnoredAny;
+use serde_json::Value;
 use serde_json::error::Category;
 use tokio::io::AsyncRead;
 use tokio::sync::{Mutex, Semaphore, mpsc};
@@ -169,7 +171,9 @@ impl MessageReader {
 pub(crate) fn parse_message(line: &[u8]) -> ParsedMessage {
     let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
     let error = match serde_json::from_slice(line) {
-        Ok(message) => return ParsedMessage::Message(Box::new(message)),
+        Ok(message) => {
+            return invalid_initialize(&message).unwrap_or_else(|| ParsedMessage::Message(Box::new(message)));
+        }
         Err(error) => error,
     };
     tracing::debug!(%error, "a message was not understood");
@@ -191,6 +195,21 @@ pub(crate) fn parse_message(line: &[u8]) -> ParsedMessage {
     ParsedMessage::Invalid(error, scanner.take())
 }
 
+/// Returns the error for an `initialize` with invalid parameters, which is parsed as a request with an unknown method.
+/// Later protocol versions have no `initialize`; their requests name the version in `_meta`.
+fn invalid_initialize(message: &ClientJsonRpcMessage) -> Option<ParsedMessage> {
+    let JsonRpcMessage::Request(request) = message else { return None };
+    let ClientRequest::CustomRequest(unknown) = &request.request else { return None };
+    let meta = unknown.extensions.get::<RequestMetaObject>();
+    if unknown.method != "initialize" || meta.is_some_and(|meta| meta.protocol_version().is_some()) {
+        return None;
+    }
+    let params = unknown.params.clone().unwrap_or_else(|| Value::Object(serde_json::Map::new()));
+    let error = serde_path_to_error::deserialize::<_, InitializeRequestParams>(params).err()?;
+    let error = ErrorData::invalid_params(format!("params of initialize: {error}"), None);
+    Some(ParsedMessage::Invalid(error, Some(request.id.clone())))
+}
+
 /// True if a message has a method and no `id`; the id `null` is one, too.
 fn is_notification(line: &[u8]) -> bool {
     serde_json::from_slice::<HashMap<String, IgnoredAny>>(line)
@@ -206,6 +225,38 @@ fn too_long(id: Option<RequestId>) -> ParsedMessage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_initialize_names_its_invalid_field() {
+        let whole = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}});
+        let parsed = |params: &Value| {
+            let message = json!({"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": params});
+            parse_message(message.to_string().as_bytes())
+        };
+        for name in ["protocolVersion", "capabilities", "clientInfo"] {
+            let mut params = whole.clone();
+            params.as_object_mut().unwrap().remove(name);
+            let ParsedMessage::Invalid(error, id) = parsed(&params) else { panic!("{name}") };
+            assert_eq!(error.message, format!("params of initialize: missing field `{name}`"));
+            assert_eq!((error.code.0, id), (-32602, Some(RequestId::Number(7))));
+        }
+        let mut wrong = whole.clone();
+        wrong["clientInfo"]["name"] = json!(1);
+        let ParsedMessage::Invalid(error, _) = parsed(&wrong) else { panic!() };
+        assert!(
+            error.message.starts_with("params of initialize: clientInfo.name: invalid type"),
+            "{error:?}"
+        );
+        let bare = parse_message(br#"{"jsonrpc":"2.0","id":7,"method":"initialize"}"#);
+        assert!(
+            matches!(bare, ParsedMessage::Invalid(error, _) if error.message.ends_with("`protocolVersion`"))
+        );
+        let stateless = json!({"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}});
+        for params in [whole, stateless] {
+            assert!(matches!(parsed(&params), ParsedMessage::Message(_)), "the control: {params}");
+        }
+    }
 
     #[test]
     fn an_invalid_message_is_answered_with_its_id_even_after_a_byte_order_mark() {

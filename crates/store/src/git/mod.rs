@@ -42,7 +42,7 @@ const FIELD: &str = "--base";
 const REMOTE: &str = "origin/";
 
 /// The hint for a revision that is not found.
-const REVISION_HINT: &str = "name a commit, a branch, a tag, HEAD~1, or main... for the merge base with main";
+const REVISION_HINT: &str = "name a commit, a branch or a tag; `git log --oneline --all` lists the commits";
 
 /// The hint for a revision that is not found in a shallow clone.
 const SHALLOW_HINT: &str = "the clone is shallow, so its history is cut off: fetch more of it, with `fetch-depth: 2` for \

@@ -47,6 +47,11 @@ impl FileLocation {
         LockKey::below(self.identity, &(rest + &self.name))
     }
 
+    /// The number of the root that contains the file.
+    pub fn root(&self) -> usize {
+        self.root
+    }
+
     /// The path as the caller named it: relative if it lies below the first root, else absolute; with `/`.
     ///
     /// Admitted again, it leads to the same file.

@@ -124,8 +124,10 @@ impl Files {
         let TargetKind::Folder(start) = self.target_kind(root, &folder.join("/"), path)? else {
             return Err(nothing_at(path));
         };
-        // A glob without `/` matches in every folder, as in a .gitignore.
-        let only = SearchGlob::parse(&join(&SearchGlob::escaped(&start.path), &open.join("/")), path)?;
+        // As in a .gitignore, a glob without `/` matches in every folder, and one with `/` only at its place.
+        let every_folder = if path.contains('/') { "" } else { "**/" };
+        let text = format!("{}/{every_folder}{}", SearchGlob::escaped(&start.path), open.join("/"));
+        let only = SearchGlob::parse(&text, path)?;
         Ok(SearchRoots { starts: vec![start], only: Only::Glob(Box::new(only)) })
     }
 

@@ -135,6 +135,9 @@ fn a_glob_finds_files_and_what_stands_there_comes_first() {
         ("*.py", &["!odd.py", "a.py", "src/[id]/page.py", "src/a.py", "src/deep/a.py", "src/i/page.py"][..]),
         ("src/*.py", &["src/a.py"]),
         ("./src/**/a.py", &["src/a.py", "src/deep/a.py"]),
+        ("./*.py", &["!odd.py", "a.py"]),
+        ("./**/b.*", &["b.md", "src/b.pyi"]),
+        ("./!*.py", &["!odd.py"]),
         ("src/**", &["src/[id]/page.py", "src/a.py", "src/b.pyi", "src/deep/a.py", "src/i/page.py"]),
         ("src/*.{py,pyi}", &["src/a.py", "src/b.pyi"]),
         ("src/[id]", &["src/[id]/page.py"]),
@@ -145,6 +148,10 @@ fn a_glob_finds_files_and_what_stands_there_comes_first() {
     ] {
         assert_eq!(fixture.found(path, Hidden::Excluded), expected, "{path}");
     }
+    let absolute = format!("{}/*.py", fixture.root().display());
+    assert_eq!(fixture.found(&absolute, Hidden::Excluded), ["!odd.py", "a.py"]);
+    assert_eq!(fixture.found("**", Hidden::Excluded).len(), 8);
+    assert_eq!(fixture.found("./**", Hidden::Excluded).len(), 8);
     for (path, code) in [
         ("none", Code::FileNotFound),
         ("none/*.py", Code::FileNotFound),
@@ -158,6 +165,16 @@ fn a_glob_finds_files_and_what_stands_there_comes_first() {
     ] {
         assert_eq!(fixture.refused(path), Some(code), "{path}");
     }
+}
+
+#[test]
+fn a_glob_is_relative_to_the_base() {
+    let Fixture { dir, files } =
+        Fixture::new(&[("a.py", ""), ("src/a.py", ""), ("src/deep/a.py", ""), ("lib/a.py", "")]);
+    let fixture = Fixture { dir, files: files.with_base("src") };
+    assert_eq!(fixture.found("*.py", Hidden::Excluded), ["a.py", "deep/a.py"]);
+    assert_eq!(fixture.found("./*.py", Hidden::Excluded), ["a.py"]);
+    assert_eq!(fixture.found("deep/*.py", Hidden::Excluded), ["deep/a.py"]);
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub(super) struct EntityPath {
 }
 
 /// A decoded key. `scope` is an app or an organisation, depending on the entity type; `None` for a global entity.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NamedKey {
     /// The type of the entity.
     pub kind: EntityKind,

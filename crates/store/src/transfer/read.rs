@@ -8,6 +8,8 @@ use lockgate_error::{Code, Error};
 use lockgate_policy::is_id;
 use rustix::fs::FileType;
 use rustix::io::Errno;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::Read;
@@ -72,6 +74,7 @@ impl ImportDir {
             }
         }
         items.sort_by(|one: &ImportItem, other| one.name.cmp(&other.name));
+        reject_repeated(&mut items);
         Ok(items)
     }
 
@@ -115,6 +118,24 @@ impl ImportDir {
             if known { Ok((id.to_owned(), organization)) } else { Err(wrong(at + 1)) }
         };
         text.lines().enumerate().map(app).collect()
+    }
+}
+
+/// Rejects each entry whose key an earlier one has. An export writes no such names, but other programs can.
+fn reject_repeated(items: &mut [ImportItem]) {
+    let mut names: HashMap<NamedKey, String> = HashMap::new();
+    for item in items {
+        let Ok(key) = &item.key else { continue };
+        match names.entry(key.clone()) {
+            Entry::Vacant(free) => {
+                free.insert(item.name.clone());
+            }
+            Entry::Occupied(first) => {
+                let message = format!("{} is the same entity as {}", item.name, first.get());
+                let error = Error::new(Code::InvalidInput, message);
+                item.key = Err(error.hint("keep one of the two files"));
+            }
+        }
     }
 }
 
@@ -195,6 +216,21 @@ mod tests {
         assert_eq!(import.read("workflow/acme/a%", 1).unwrap(), b"a");
         let acme = || Some("acme".to_owned());
         assert_eq!(import.apps().unwrap(), [("7".into(), acme()), ("8".into(), None), ("9".into(), None)]);
+    }
+
+    #[test]
+    fn of_two_files_with_one_key_only_the_first_is_an_entity() {
+        let (_dir, import) = import_dir(&[
+            ("module/_global/a", "x = 1"),
+            ("module/_global/a%", "y = 1"),
+            ("module/_global/%61%", "z = 1"),
+            ("module/acme/a", "of an organisation"),
+        ]);
+        let items = import.items().unwrap();
+        let rejected: Vec<String> =
+            items.into_iter().filter_map(|item| Some(item.key.err()?.message)).collect();
+        let same = |name: &str| format!("module/_global/{name} is the same entity as module/_global/%61%");
+        assert_eq!(rejected, [same("a"), same("a%")]);
     }
 
     #[test]

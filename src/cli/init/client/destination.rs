@@ -105,6 +105,19 @@ impl Destination {
         self.user_folder.as_ref().map_or(0, |folder| folder.made)
     }
 
+    /// Returns the folders of a file from the inside to the outside: those below the project or the folder of the user, and
+    /// from the folder of the user upwards.
+    pub(super) fn folders(&self, file: &ConfigFile) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let top = match (&self.user_folder, &self.workspace) {
+            (Some(folder), _) => folder.path.clone(),
+            (None, Some(workspace)) => workspace.top(),
+            (None, None) => return (Vec::new(), Vec::new()),
+        };
+        let inside = Path::new(&file.path).ancestors().skip(1).filter(|folder| *folder != Path::new(""));
+        let above = self.user_folder.iter().flat_map(|folder| folder.path.ancestors());
+        (inside.map(|folder| top.join(folder)).collect(), above.map(Path::to_owned).collect())
+    }
+
     /// Removes this many folders from the folder of the user upwards, as long as they are empty.
     pub(super) fn remove_user_folders(&self, count: usize) {
         let folders = self.user_folder.iter().flat_map(|folder| folder.path.ancestors()).take(count);

@@ -18,7 +18,7 @@ mod record;
 mod tests;
 mod wanted;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ValueEnum as _;
@@ -65,7 +65,13 @@ pub(super) fn run(workspace: &Arc<Workspace>, call: &ClientCall<'_>) -> Result<I
         }
         let (change, place) = match call.change {
             Change::Add(_) => add(content, &file)?,
-            Change::Remove => (remove(content, &file, call, &mut outcome.notes)?, None),
+            Change::Remove => {
+                if before.is_none() && call.writing != WriteMode::Show {
+                    // What a file of this name has later was not added by `init`. Without the record, it stays.
+                    drop(destination.set_record(&file, call.addition, None));
+                }
+                (remove(content, &file, call, &mut outcome.notes)?, None)
+            }
         };
         conflict = conflict.or(place.map(|place| format!("{}:{}:{}", file.shown, place.0, place.1)));
         if let Some(change) = change {
@@ -95,6 +101,7 @@ pub(super) fn run(workspace: &Arc<Workspace>, call: &ClientCall<'_>) -> Result<I
         return Ok(outcome);
     }
     write(&destination, &contents, &planned, call, &mut outcome)?;
+    pass_on_folders(workspace, &destination, &planned, call);
     outcome.status = if is_deleted { FileStatus::Removed } else { FileStatus::Written };
     outcome.message.clone_from(&destination.shown);
     Ok(outcome)
@@ -152,6 +159,10 @@ fn remove(
 ) -> Result<Option<FileChange>, Error> {
     let Some(current) = file.text()? else { return Ok(None) };
     let record = file.record(call.addition);
+    if let (Addition::Exclusion, None, Content::Json(wanted)) = (call.addition, record, content) {
+        notes.extend(kept_exclusion(wanted, file, current)?);
+        return Ok(None);
+    }
     match record.and_then(|record| record.restore(current)) {
         Some(Restored::Text(text)) => return Ok(Some(FileChange::Write(text))),
         Some(Restored::NoFile) => return Ok(Some(deletion(record))),
@@ -178,6 +189,27 @@ fn remove(
     };
     let text = text.map_err(|error| merge_error(&file.shown, &error))?;
     Ok(text.map(FileChange::Write))
+}
+
+/// Returns a note on the excluded tools of a file without a record. Unlike a server or a hook, an exclusion does not name
+/// lockgate, so it may be a person's own. `None` if the file has none.
+fn kept_exclusion(wanted: &[Wanted], file: &ConfigFile, current: &str) -> Result<Option<String>, Error> {
+    let (mut values, mut place) = (Vec::new(), String::new());
+    for part in wanted {
+        let without = merge::remove(current, std::slice::from_ref(part), &[]);
+        let is_there = without.map_err(|error| merge_error(&file.shown, &error))?.is_some();
+        if let Wanted::Element { path, value } | Wanted::Value { path, value } = part
+            && is_there
+        {
+            values.push(value.to_string());
+            place = path.join(".");
+        }
+    }
+    let note = || {
+        let values = values.join(", ");
+        format!("{} keeps {values} in `{place}`: lockgate has no record of adding that", file.shown)
+    };
+    Ok((!values.is_empty()).then(note))
 }
 
 /// Returns the deletion of a file, with the folders that its record names.
@@ -295,10 +327,13 @@ fn write(
     destination.write(planned, mode)?;
     for (file, record) in records {
         if let Err(error) = destination.set_record(file, call.addition, record.as_ref()) {
-            outcome.notes.push(format!(
-                "{}, so `--uninstall` cuts what was added instead of restoring the bytes before",
-                error.message
-            ));
+            let effect = match call.addition {
+                Addition::Exclusion => "`--uninstall` leaves what was added",
+                Addition::Server | Addition::Hooks => {
+                    "`--uninstall` cuts what was added instead of restoring the bytes before"
+                }
+            };
+            outcome.notes.push(format!("{}, so {effect}", error.message));
         }
     }
     let made = planned.iter().map(|(_, change)| match change {
@@ -307,6 +342,45 @@ fn write(
     });
     destination.remove_user_folders(made.max().unwrap_or_default());
     Ok(())
+}
+
+/// Adds the folders that deleted files have left, because other files are in them, to the records of these files. So the
+/// last deletion removes them.
+fn pass_on_folders(
+    project: &Arc<Workspace>,
+    destination: &Destination,
+    planned: &[(ConfigFile, FileChange)],
+    call: &ClientCall<'_>,
+) {
+    let made = planned.iter().flat_map(|(file, change)| {
+        let FileChange::Delete { folders, user_folders } = change else { return Vec::new() };
+        let (inside, above) = destination.folders(file);
+        inside.into_iter().take(*folders).chain(above.into_iter().take(*user_folders)).collect()
+    });
+    let left: Vec<PathBuf> = made.filter(|folder| folder.is_dir()).collect();
+    if left.is_empty() {
+        return;
+    }
+    let additions = [Addition::Server, Addition::Hooks, Addition::Exclusion];
+    let calls = Client::value_variants()
+        .iter()
+        .flat_map(|client| additions.map(|addition| ClientCall { client: *client, addition, ..*call }));
+    for call in calls {
+        let Ok(destination) = Destination::open(project, &call) else { continue };
+        for (name, _) in contents(&call) {
+            let Ok(file) = destination.file(name) else { continue };
+            let is_there = file.text().is_ok_and(|text| text.is_some());
+            let Some(mut record) = file.record(call.addition).filter(|_| is_there).cloned() else { continue };
+            let (inside, above) = destination.folders(&file);
+            let extended = |folders: &[PathBuf], made: usize| {
+                made + folders.iter().skip(made).take_while(|folder| left.contains(folder)).count()
+            };
+            (record.folders, record.user_folders) =
+                (extended(&inside, record.folders), extended(&above, record.user_folders));
+            // Without the record, the folder stays.
+            drop(destination.set_record(&file, call.addition, Some(&record)));
+        }
+    }
 }
 
 /// Returns the record of the change of a file to this text. What an earlier call added is no part of the text that removing

@@ -11,7 +11,7 @@ use super::wanted::Wanted;
 use lockgate_text::{Version, common_prefix, common_suffix};
 
 /// What one change did to a file.
-#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ChangeRecord {
     /// The hash of the file's bytes after the change.
     after: String,
@@ -37,7 +37,7 @@ pub(super) struct ChangeRecord {
 }
 
 /// A part of a text, and what replaced it.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct ReplacedPart {
     at: usize,
     text: String,

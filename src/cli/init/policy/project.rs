@@ -3,12 +3,12 @@
 //! Invariant: nothing runs and no secret is read: only file names, first lines of files without an extension, and
 //! configuration files.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 
 use lockgate_engine::Workspace;
 use lockgate_error::Error;
-use lockgate_policy::{Gate, language_of, languages};
+use lockgate_policy::{Gate, language_of, languages, yaml_texts};
 
 use super::known_tools::KnownTool;
 
@@ -16,21 +16,14 @@ use super::known_tools::KnownTool;
 const THIRD_PARTY_FOLDERS: [&str; 5] = ["node_modules", ".venv", "venv", "vendor", "third_party"];
 /// Maximum size in bytes of a script whose first line is read, and of a configuration file.
 const MAX_BYTES: u64 = 1 << 20;
-/// Maximum number of files without an extension that are opened, and of files with the same name.
+/// Maximum number of files without an extension that are opened, and of files with the same name or purpose.
 const MAX_OPENED: (usize, usize) = (500, 20);
 const POLICY: &str = "quality.yaml";
 /// The file that lists the hooks of pre-commit.
 const HOOKS: &str = ".pre-commit-config.yaml";
 /// The files that list development packages, for npm and for Python.
 const NPM: &str = "package.json";
-const PYTHON: [&str; 6] = [
-    "pyproject.toml",
-    "requirements.txt",
-    "requirements-dev.txt",
-    "dev-requirements.txt",
-    "setup.cfg",
-    "Pipfile",
-];
+const PYTHON: [&str; 4] = ["pyproject.toml", "dev-requirements.txt", "setup.cfg", "Pipfile"];
 
 pub(super) struct ProjectFiles<'a> {
     workspace: &'a Workspace,
@@ -38,6 +31,10 @@ pub(super) struct ProjectFiles<'a> {
     files: Vec<String>,
     /// Indices into `files` by file name.
     by_name: HashMap<String, Vec<usize>>,
+    /// The files that list packages of Python, once they were read.
+    python_lists: OnceCell<Vec<(String, String)>>,
+    /// The hooks of pre-commit, once they were read.
+    hooks: OnceCell<Vec<String>>,
     counts: BTreeMap<&'static str, usize>,
     texts: RefCell<BTreeMap<String, Option<String>>>,
 }
@@ -54,8 +51,15 @@ impl<'a> ProjectFiles<'a> {
         for (at, path) in files.iter().enumerate() {
             by_name.entry(last_name(path).to_owned()).or_default().push(at);
         }
-        let texts = RefCell::default();
-        let mut project = ProjectFiles { workspace, files, by_name, counts: BTreeMap::new(), texts };
+        let mut project = ProjectFiles {
+            workspace,
+            python_lists: OnceCell::new(),
+            files,
+            by_name,
+            hooks: OnceCell::new(),
+            counts: BTreeMap::new(),
+            texts: RefCell::default(),
+        };
         project.count();
         Ok(project)
     }
@@ -130,9 +134,9 @@ impl<'a> ProjectFiles<'a> {
 
     /// Finds the pre-commit hook of the tool.
     fn hook(&self, tool: &str) -> Option<String> {
-        let text = self.text(HOOKS)?;
-        let ids = text.lines().filter_map(|line| line.trim_start_matches([' ', '-']).strip_prefix("id:"));
-        let id = ids.map(|id| id.trim().trim_matches(['"', '\''])).find(|id| is_hook_of(id, tool))?;
+        let hooks =
+            self.hooks.get_or_init(|| self.text(HOOKS).map(|text| hook_ids(&text)).unwrap_or_default());
+        let id = hooks.iter().find(|id| is_hook_of(id, tool))?;
         Some(format!("{HOOKS} has the hook {id}"))
     }
 
@@ -145,14 +149,29 @@ impl<'a> ProjectFiles<'a> {
         gate.install().iter().find_map(|url| {
             let (kind, name) = url.strip_prefix("pkg:")?.split_once('/')?;
             let name = name.split('@').next()?.replace("%40", "@");
-            let places: &[&str] = match kind {
-                "npm" => &[NPM],
-                "pypi" => &PYTHON,
-                _ => &[],
+            let path = match kind {
+                "npm" => {
+                    let names = |path: &&str| self.text(path).is_some_and(|text| names_package(&text, &name));
+                    self.named(NPM).take(MAX_OPENED.1).find(names)
+                }
+                "pypi" => {
+                    let name = python_name(&name);
+                    let mut lists = self.python_lists().iter();
+                    lists.find(|(_, text)| names_package(text, &name)).map(|(path, _)| path.as_str())
+                }
+                _ => None,
             };
-            let names = |path: &&str| self.text(path).is_some_and(|text| names_package(&text, &name));
-            let path = places.iter().find_map(|place| self.named(place).take(MAX_OPENED.1).find(names))?;
-            Some(format!("{path} names the package {name}"))
+            Some(format!("{} names the package {name}", path?))
+        })
+    }
+
+    /// Returns the paths of the files that list packages of Python, with their texts as of [`python_name`].
+    fn python_lists(&self) -> &[(String, String)] {
+        self.python_lists.get_or_init(|| {
+            let named = PYTHON.iter().flat_map(|name| self.named(name).take(MAX_OPENED.1));
+            let requirements = self.files.iter().filter(|path| lists_requirements(path)).take(MAX_OPENED.1);
+            let paths = named.chain(requirements.map(String::as_str));
+            paths.filter_map(|path| Some((path.to_owned(), python_name(&self.text(path)?)))).collect()
         })
     }
 
@@ -168,6 +187,28 @@ impl<'a> ProjectFiles<'a> {
 
 fn last_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
+}
+
+/// True for `requirements*.txt` and `requirements/*.txt`.
+fn lists_requirements(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    name.ends_with(".txt") && (name.starts_with("requirements") || last_name(folders) == "requirements")
+}
+
+/// Returns the IDs of the hooks in a configuration of pre-commit. If the parser finds none, or the text is beyond its
+/// limits, those at the beginnings of lines are found.
+fn hook_ids(text: &str) -> Vec<String> {
+    let parsed = yaml_texts(text, &["repos", "hooks", "id"]);
+    parsed.filter(|ids| !ids.is_empty()).unwrap_or_else(|| {
+        let ids = text.lines().filter_map(|line| line.trim_start_matches([' ', '-']).strip_prefix("id:"));
+        ids.map(|id| id.trim().trim_matches(['"', '\'']).to_owned()).collect()
+    })
+}
+
+/// Returns a text in which every spelling of the name of a Python package is the same: letter case, and `-`, `_` and `.`, do
+/// not matter.
+fn python_name(text: &str) -> String {
+    text.replace(['_', '.'], "-").to_ascii_lowercase()
 }
 
 /// True if a file is the project's own: neither third-party nor a setting of an editor or client.
@@ -212,13 +253,13 @@ fn uncommented(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// True if a text names a package as a whole word at the start of a line or string.
+/// True if a text names a package as a whole word at the start of a string, or of a line, which may be indented.
 fn names_package(text: &str, package: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-_./@".contains(c);
     let in_line = |line: &str| {
         line.match_indices(package).any(|(at, _)| {
             let before = line.get(..at).unwrap_or_default();
-            let begins = before.is_empty() || before.ends_with(['"', '\'']);
+            let begins = before.trim_start().is_empty() || before.ends_with(['"', '\'']);
             let behind = line.get(at + package.len()..).unwrap_or_default();
             begins && !behind.starts_with(is_part)
         })
@@ -236,6 +277,9 @@ mod tests {
             ("[dependency-groups]\ndev = [\"ruff>=0.5\", 'mypy']\n", "ruff", true),
             ("dev = ['mypy']\n", "mypy", true),
             ("ruff==0.1\n", "ruff", true),
+            ("dev =\n    ruff\n\tmypy ; x\n", "mypy", true),
+            ("    x ruff\n", "ruff", false),
+            ("black[d]>=2\n", "black", true),
             ("[tool.poetry.group.dev]\nblack = \"*\"\n", "black", true),
             ("{\"devDependencies\": {\"@biomejs/biome\": \"2\"}}", "@biomejs/biome", true),
             ("{\"devDependencies\": {\"eslint-plugin-x\": \"2\"}}", "eslint", false),
@@ -245,6 +289,29 @@ mod tests {
             ("", "ruff", false),
         ] {
             assert_eq!(names_package(text, package), named, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_python_package_has_several_spellings() {
+        for (text, package, named) in
+            [("MyPy==1\n", "mypy", true), ("Ruff_LSP\n", "ruff.lsp", true), ("ruff_lsp\n", "ruff", false)]
+        {
+            assert_eq!(names_package(&python_name(text), &python_name(package)), named, "{text}");
+        }
+    }
+
+    #[test]
+    fn files_of_requirements_have_many_names() {
+        for (path, is) in [
+            ("requirements.txt", true),
+            ("a/requirements_dev.txt", true),
+            ("a/requirements/test.txt", true),
+            ("requirements/a/b.txt", false),
+            ("dev.txt", false),
+            ("requirements.md", false),
+        ] {
+            assert_eq!(lists_requirements(path), is, "{path}");
         }
     }
 

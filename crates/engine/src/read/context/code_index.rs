@@ -26,7 +26,7 @@ pub(crate) struct CodeIndex {
 
 impl CodeIndex {
     /// Names the program and the form of the stored index. The number grows with each change of what is indexed.
-    pub(crate) const LABEL: &'static str = concat!("lockgate ", env!("CARGO_PKG_VERSION"), " index 4");
+    pub(crate) const LABEL: &'static str = concat!("lockgate ", env!("CARGO_PKG_VERSION"), " index 5");
 
     /// True if the file has not changed since it was read.
     pub(super) fn is_fresh(&self, (place, fingerprint): &(FileLocation, FileFingerprint)) -> bool {
