@@ -236,10 +236,11 @@ impl<'a> Gutter<'a> {
     fn numbers(&self, replace: &str) -> NumberReading {
         let numbered: Vec<(usize, &str)> =
             lines(replace).filter_map(|line| numbered(line, self.style)).collect();
-        let keeps_text = numbered.iter().any(|(_, text)| self.quotes(text));
+        let kept = numbered.iter().filter(|(_, text)| self.quotes(text)).count();
+        let keeps_text = kept > 0;
         let keeps_lines = lines(replace).any(|line| self.quotes(line));
-        // Lines that stay may have moved behind others.
-        let range = self.range(if keeps_text { self.count + numbered.len() } else { numbered.len() });
+        // Beside lines that stay, the added ones may have the numbers behind those of the quote.
+        let range = self.range(if keeps_text { self.count + numbered.len() - kept } else { numbered.len() });
         let in_range = numbered.iter().filter(|(number, _)| range.contains(number)).count();
         let rising = rising(replace, self.style).map(|(first, _)| first);
         let is_formed = lines(replace).all(|line| self.has_form(line));
@@ -503,6 +504,7 @@ mod tests {
             ("3\t2\tbob", "3\tal"),
             ("7\ta\n8\tb\n", "1\tc\n2\td\n"),
             ("     7\ta", "7\tb"),
+            ("5\t6\ta\n6\t8\tb\n", "5\t6\ta\n8\tc\n"),
             ("7\ta\n8\tb\n", "8\tc\n7\td\n"),
             ("7\ta\n8\tb\n", "1\ta\n2\tb\n3\tc\n"),
         ] {
