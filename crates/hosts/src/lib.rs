@@ -24,5 +24,6 @@ pub mod patch;
 mod record;
 mod rewrite;
 mod simulate;
+mod simulate_patch;
 pub mod socket;
 pub mod texts;

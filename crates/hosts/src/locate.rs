@@ -4,7 +4,8 @@
 
 use super::edit::{NamedLines, QuoteMatches, QuotedReplacement};
 use super::patch::Chunk;
-use super::simulate::{ChunkPlace, chunk_places, insertion_line, unix};
+use super::simulate::unix;
+use super::simulate_patch::{ChunkPlace, chunk_places, insertion_line};
 use lockgate_edit::request::{BlockFields, EntityKind, ToleranceFields};
 use lockgate_edit::{
     self as edit, Edit, EditLimits, EditPart, Insertion, LineEdit, LineEditNames, Occurrences, OnDuplicate,

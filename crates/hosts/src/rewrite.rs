@@ -10,6 +10,7 @@ use super::edit::{NamedLines, QuoteMatches, QuotedReplacement};
 use super::host::TextHabit;
 use super::patch::{Chunk, ChunkLine};
 use super::simulate::{self, Simulation, unix};
+use super::simulate_patch;
 
 /// The most lines of context that are added on each side to make a quote unique.
 const MAX_CONTEXT: usize = 24;
@@ -214,7 +215,7 @@ pub fn chunks(before: &[u8], wanted: &[u8]) -> Result<Vec<Chunk>, NoRewrite> {
         let chunks = with_context(&difference, &runs, up, down);
         // Each chunk is looked for in all lines.
         budget.spend(before.len().saturating_add(chunks.len().saturating_mul(difference.old.len())))?;
-        let simulation = simulate::update(before, &chunks);
+        let simulation = simulate_patch::update(before, &chunks);
         // Codex writes lines of context as they are in the file.
         match Attempt::new(simulation, wanted, TextHabit::FirstLine, |_| false) {
             Attempt::Works => return Ok(chunks),

@@ -1,7 +1,10 @@
 //! Tests of undo and redo.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+
+use tempfile::TempDir;
 
 use super::super::report::Status;
 use super::super::services::Services;
@@ -221,24 +224,34 @@ async fn a_conflict_in_one_of_several_files_names_it() {
     }
 }
 
+/// A folder with a root, and a root inside of that.
+fn nested_roots() -> (TempDir, PathBuf, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let (outer, inner) = (dir.path().join("root"), dir.path().join("root/sub"));
+    std::fs::create_dir_all(&inner).unwrap();
+    (dir, outer, inner)
+}
+
+/// Opens these roots, in this order, with the state folder that all of them share.
+fn open_roots(dir: &TempDir, roots: &[&PathBuf]) -> Arc<Services> {
+    let roots: Vec<PathBuf> = roots.iter().map(|root| (*root).clone()).collect();
+    Workspace::at(&roots).with_state_dir(&dir.path().join("own")).services().unwrap()
+}
+
 /// A path of the outer root may also lie in the inner one.
 #[tokio::test]
 async fn an_edit_is_undone_in_the_root_whose_journal_has_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let (outer, inner, own) = (dir.path().join("root"), dir.path().join("root/sub"), dir.path().join("own"));
-    std::fs::create_dir_all(&inner).unwrap();
+    let (dir, outer, inner) = nested_roots();
     let path = inner.join("a.txt");
-    let open = |roots: [&std::path::PathBuf; 2]| {
-        Workspace::at(&roots.map(Clone::clone)).with_state_dir(&own).services().unwrap()
-    };
+    let open = |roots: &[&PathBuf]| open_roots(&dir, roots);
     for before in [None, Some("one\n")] {
         before.iter().for_each(|text| std::fs::write(&path, text).unwrap());
         let request = Request {
             author: author("one"),
             ..Request::new(Target::File("sub/a.txt".to_owned()), Edit::Content("two\n".to_owned()))
         };
-        let edit = open([&outer, &inner]).edit(request, Watch::idle()).await.unwrap().edit_id.unwrap();
-        let services = open([&inner, &outer]);
+        let edit = open(&[&outer, &inner]).edit(request, Watch::idle()).await.unwrap().edit_id.unwrap();
+        let services = open(&[&inner, &outer]);
         services.undo_or_redo(undo(edit), Watch::idle()).await.unwrap();
         assert_eq!(std::fs::read_to_string(&path).ok().as_deref(), before);
         let again = services.undo_or_redo(undo(edit), Watch::idle()).await.unwrap();
@@ -249,15 +262,10 @@ async fn an_edit_is_undone_in_the_root_whose_journal_has_it() {
 /// The journal of the root that contained the file at the time of the edit has it.
 #[tokio::test]
 async fn the_last_edit_of_a_path_is_found_in_the_journals_of_all_roots_that_contain_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let (outer, inner, own) = (dir.path().join("root"), dir.path().join("root/sub"), dir.path().join("own"));
-    std::fs::create_dir_all(&inner).unwrap();
+    let (dir, outer, inner) = nested_roots();
     let path = inner.join("a.txt");
     std::fs::write(&path, "0\n").unwrap();
-    let open = |roots: &[&std::path::PathBuf]| {
-        let roots: Vec<_> = roots.iter().map(|root| (*root).clone()).collect();
-        Workspace::at(&roots).with_state_dir(&own).services().unwrap()
-    };
+    let open = |roots: &[&PathBuf]| open_roots(&dir, roots);
     let target = || Target::File(path.to_str().unwrap().to_owned());
     let mut ids = Vec::new();
     for (root, text) in [(&outer, "1\n"), (&inner, "2\n"), (&outer, "3\n")] {

@@ -166,6 +166,8 @@ struct Gutter<'a> {
     /// The columns in which its numbers begin, and those behind them.
     starts: HashSet<usize>,
     ends: HashSet<usize>,
+    /// Set if one of them has a leading zero.
+    has_padded: bool,
     /// Its lines.
     rows: HashSet<&'a str>,
     /// Its text without the numbers.
@@ -201,6 +203,7 @@ impl<'a> Gutter<'a> {
             first,
             starts: lines(search).filter_map(|line| Some(columns(line, style)?.0)).collect(),
             ends: lines(search).filter_map(|line| Some(columns(line, style)?.1)).collect(),
+            has_padded: lines(search).any(|line| line.trim_start_matches(' ').starts_with('0')),
             rows: lines(search).collect(),
             bare: joined_with_blanks(&quoted, search),
             count: quoted.len(),
@@ -233,12 +236,17 @@ impl<'a> Gutter<'a> {
     }
 
     /// Decides about a replacement whose lines all have a number.
+    ///
+    /// A number may be text only where the quote itself has lines with a number of their own. Then what decides is which
+    /// quoted lines the replacement repeats, without their numbers (`keeps_text`) or with them (`keeps_lines`), and if its
+    /// lines begin with more numbers than those of the text.
     fn numbers(&self, replace: &str) -> NumberReading {
         let numbered: Vec<(usize, &str)> =
             lines(replace).filter_map(|line| numbered(line, self.style)).collect();
         let kept = numbered.iter().filter(|(_, text)| self.quotes(text)).count();
         let keeps_text = kept > 0;
         let keeps_lines = lines(replace).any(|line| self.quotes(line));
+        let keeps_rows = lines(replace).any(|line| self.rows.contains(line));
         // Beside lines that stay, the added ones may have the numbers behind those of the quote.
         let range = self.range(if keeps_text { self.count + numbered.len() - kept } else { numbered.len() });
         let in_range = numbered.iter().filter(|(number, _)| range.contains(number)).count();
@@ -247,8 +255,11 @@ impl<'a> Gutter<'a> {
         let may_be_in_any_order = is_formed && in_range == numbered.len();
         let may_be_line_numbers = may_be_in_any_order && numbered.is_sorted_by_key(|(number, _)| *number);
         if !lines(replace).all(|line| self.is_like_text(line)) {
-            // A quoted line behind its number shows that the numbers are those of lines, whatever their order is.
-            let shows_lines = may_be_in_any_order && keeps_text && self.text_depths.is_empty();
+            // A quoted line behind a number shows that the numbers are those of lines: in any order within the quote's range,
+            // and beyond it if they rise by one and the line has its own number.
+            let shows_lines = keeps_text
+                && self.text_depths.is_empty()
+                && (may_be_in_any_order || is_formed && keeps_rows && rising.is_some());
             return match (may_be_line_numbers || shows_lines) && !keeps_lines {
                 true => NumberReading::LineNumbers,
                 false if in_range == 0 && !(is_formed && rising.is_some()) => NumberReading::Text,
@@ -265,6 +276,8 @@ impl<'a> Gutter<'a> {
         let is_as_deep = nestings().max() <= if may_be_line_numbers { least } else { most };
         let is_blank = |(number, text): &(usize, &str)| text.trim().is_empty() && range.contains(number);
         match (keeps_text, keeps_lines) {
+            // A numbered blank line of the quote would become text with the others.
+            (false, true) if keeps_rows => NumberReading::Ambiguous,
             (false, true) => NumberReading::Text,
             (true, true) => NumberReading::Ambiguous,
             (true, false) | (false, false) if may_be_line_numbers && (keeps_text || is_deeper) => {
@@ -314,10 +327,14 @@ impl<'a> Gutter<'a> {
         numbered(line, self.style).filter(|_| is_row)
     }
 
-    /// Returns true if a line's number begins or ends in the column of one of the quote's.
+    /// Returns true if a line's number begins or ends in the column of one of the quote's. One with a leading zero, as in a
+    /// time, is of another form unless the quote has such numbers.
     fn has_form(&self, line: &str) -> bool {
-        columns(line, self.style)
-            .is_some_and(|(start, end)| self.starts.contains(&start) || self.ends.contains(&end))
+        let is_same = |(start, end)| {
+            let is_padded = line.get(start..).is_some_and(|number| number.starts_with('0'));
+            (self.starts.contains(&start) || self.ends.contains(&end)) && (!is_padded || self.has_padded)
+        };
+        columns(line, self.style).is_some_and(is_same)
     }
 
     /// Returns true if a line's number is as far indented as one in the text of the quote.
@@ -507,11 +524,15 @@ mod tests {
             ("5\t6\ta\n6\t8\tb\n", "5\t6\ta\n8\tc\n"),
             ("7\ta\n8\tb\n", "8\tc\n7\td\n"),
             ("7\ta\n8\tb\n", "1\ta\n2\tb\n3\tc\n"),
+            ("4|03|x\n5|04|y\n", "4|03|x\n5|04|y\n06|z\n"),
+            ("7\t{\n8\t}\n", "7\t{\n200\tx\n8\t}\n"),
+            ("3\t\n4\t3\tc\n5\t4\td\n", "3\t\n3\tCC\n4\td\n"),
         ] {
             let found = remove(search, replace);
             assert!(found.len() == 2 && found.iter().all(|one| one.is_ambiguous), "{found:?}");
         }
         assert_eq!(replaced("7\ta\n8\tb\n", "8\tb\n7\ta\n"), ["b\na\n"], "lines that were swapped");
+        assert_eq!(replaced("2\tx\n", "1\tw\n2\tx\n"), ["w\nx\n"], "a line that was added above");
         assert_eq!(remove("7\ta", "1\ta"), [], "nothing is changed, or a number is added");
         assert_eq!(replaced("7\ta\n8\tb\n", "200\ta\n404\tb\n"), ["200\ta\n404\tb\n"], "no line numbers");
     }

@@ -8,7 +8,8 @@ use crate::guard::{DraftChange, HostDraft, Step, Stop};
 use crate::locate::{self, Located};
 use crate::patch::{Chunk, FilePatch, Patch, PatchChange};
 use crate::rewrite::{self, NoRewrite};
-use crate::simulate::{self, Simulated, Simulation};
+use crate::simulate::{Simulated, Simulation};
+use crate::simulate_patch;
 use crate::texts;
 use lockgate_engine::HostFile;
 use lockgate_policy::DriftedQuote;
@@ -155,7 +156,7 @@ impl CallPlanner<'_> {
             (PatchChange::Update { chunks, .. }, Some(before)) => (chunks, before),
             (PatchChange::Delete | PatchChange::Update { .. }, None) => return Ok(DraftChange::Unknown),
         };
-        let wanted = match simulate::update(before, chunks) {
+        let wanted = match simulate_patch::update(before, chunks) {
             // Codex would take the first blank line.
             Simulation::Made(_) | Simulation::Missing | Simulation::Several(_)
                 if self.settings.drift == DriftedQuote::Rewrite && is_blank(chunks) =>
