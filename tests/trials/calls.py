@@ -7,6 +7,7 @@ and the check of a descriptor before its close that only debug builds make.
 import collections
 import json
 import os
+import subprocess
 import tempfile
 import threading
 import time
@@ -23,6 +24,8 @@ DATABASE = {"fcntl", "pread64", "pwrite64"}
 # it. The others are 63.3 with five folders above the root and 65.5 with seven, because git could find a repository in each.
 # Every eighth edit looks at the size of the journal.
 MOST_OF_DATABASE, MOST_OTHERS, MOST_FOR_LEVEL = 52, 66.5, 6
+# The most that a repository in the root folder adds, as `git init` makes it.
+MOST_FOR_REPOSITORY = 24
 LEVELS = 3
 UNSTEADY = {"futex", "call_232", "call_24", "mmap", "munmap", "mprotect", "madvise", "brk"}
 WAKE_UP, GETFD = 8, 1
@@ -69,9 +72,11 @@ class Dialogue(threading.Thread):
             self.requests.close()
 
 
-def count(options, levels, edits):
+def count(options, levels, edits, in_repository=False):
     """The number of each call in a process that makes so many edits, this many folders below the root."""
     place = lab.Lab(options)
+    if in_repository:
+        subprocess.run(["git", "init", "--quiet", str(place.root)], check=True)
     folder = place.root.joinpath(*(f"level{number}" for number in range(levels)))
     folder.mkdir(parents=True, exist_ok=True)
     (place.root / "quality.yaml").write_text("quality_gates: {}\n")
@@ -102,8 +107,8 @@ def count(options, levels, edits):
     return calls
 
 
-def for_each_edit(options, levels):
-    few, many = count(options, levels, FEW), count(options, levels, MANY)
+def for_each_edit(options, levels, in_repository=False):
+    few, many = (count(options, levels, edits, in_repository) for edits in (FEW, MANY))
     return {name: (many[name] - few[name]) / (MANY - FEW) for name in many if many[name] - few[name] > 5}
 
 
@@ -117,8 +122,8 @@ def compare(options):
     # The control has more lookups than the ceiling allows: an edit one level down, as if it were at the top.
     top = for_each_edit(options, 1 if options.control else 0)
     total = sum(top.values())
-    of_database = sum(value for name, value in top.items() if name in DATABASE)
-    kinds = [("of the database", of_database, MOST_OF_DATABASE), ("others", total - of_database, MOST_OTHERS)]
+    others = sum(value for name, value in top.items() if name not in DATABASE)
+    kinds = [("of the database", total - others, MOST_OF_DATABASE), ("others", others, MOST_OTHERS)]
     figures = {"calls": round(total, 1), "each": sorted(f"{value:.1f} {name}" for name, value in top.items()),
                "wrong": [f"{value:.1f} calls {kind}, at most {most}" for kind, value, most in kinds if value > most]}
     if not options.control:
@@ -126,6 +131,11 @@ def compare(options):
         figures["for_level"] = round(deep, 1)
         if deep > MOST_FOR_LEVEL:
             figures["wrong"].append(f"{deep:.1f} calls for each folder level, at most {MOST_FOR_LEVEL}")
+        repository = for_each_edit(options, 0, in_repository=True)
+        more = sum(value for name, value in repository.items() if name not in DATABASE) - others
+        figures["for_repository"] = round(more, 1)
+        if more > MOST_FOR_REPOSITORY:
+            figures["wrong"].append(f"{more:.1f} calls for a repository, at most {MOST_FOR_REPOSITORY}")
     return figures
 
 

@@ -21,7 +21,22 @@ pub struct Language {
     extensions: Vec<String>,
     files: Vec<String>,
     interpreters: Vec<String>,
-    imports: Option<Regex>,
+    imports: Option<ImportPattern>,
+}
+
+/// A pattern that finds a line with an import. It is compiled on first use: to compile those of all languages takes longer
+/// than to judge an edit.
+#[derive(Debug)]
+struct ImportPattern {
+    source: String,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl ImportPattern {
+    /// Returns the compiled pattern; `None` if it is not valid, which a test excludes.
+    fn regex(&self) -> Option<&Regex> {
+        self.compiled.get_or_init(|| Regex::new(&self.source).ok()).as_ref()
+    }
 }
 
 impl Language {
@@ -33,7 +48,7 @@ impl Language {
 
     /// True if a line, without its end, is an import; false if the table does not say.
     pub fn imports(&self, line: &str) -> bool {
-        self.imports.as_ref().is_some_and(|imports| imports.is_match(line))
+        self.imports.as_ref().and_then(ImportPattern::regex).is_some_and(|imports| imports.is_match(line))
     }
 }
 
@@ -133,7 +148,9 @@ fn parse_language(key: &MapKey, node: &YamlNode) -> Result<Language, PolicyError
         extensions: fields.read("extensions", Vec::new())?,
         files: fields.read("files", Vec::new())?,
         interpreters: fields.read("interpreters", Vec::new())?,
-        imports: fields.read_optional("imports")?,
+        imports: fields
+            .read_optional("imports")?
+            .map(|source| ImportPattern { source, compiled: OnceLock::new() }),
     })
 }
 
@@ -182,6 +199,13 @@ mod tests {
 
     fn name(path: &str, first_line: &str) -> &'static str {
         language_of(path, Some(first_line)).map_or("none", |language| language.name.as_str())
+    }
+
+    #[test]
+    fn every_pattern_of_imports_is_valid() {
+        let patterns: Vec<&ImportPattern> =
+            languages().iter().filter_map(|language| language.imports.as_ref()).collect();
+        assert!(patterns.len() > 5 && patterns.iter().all(|pattern| pattern.regex().is_some()));
     }
 
     #[test]

@@ -107,7 +107,7 @@ fn tools() -> String {
          A server offers the toolsets of `lockgate serve --tools`, else those of `server.tools` in the policy, else\n",
     );
     let default = Selection::default().to_string();
-    write!(text, "`{default}`.\n`all` is every tool. `--read-only` leaves out the tools that write.\n\n")
+    write!(text, "`{default}`, and `content` with a store or an organization.\n`all` is every tool. `--read-only` leaves out the tools that write.\n\n")
         .unwrap();
     text.push_str("| toolset | tools |\n|---|---|\n");
     for toolset in Toolset::ALL {

@@ -114,6 +114,9 @@ fn invalid_configurations_are_refused() {
         2,
         "inside the root",
     );
+    let above = Path::new("..").join(inside.strip_prefix(root.path().parent().unwrap()).unwrap());
+    let arguments = ["serve", "--config", above.to_str().unwrap()];
+    assert_refused(home.path(), root.path(), &arguments, 2, "inside the root");
     std::os::unix::fs::symlink(&inside, home.path().join("link.yaml")).unwrap();
     let link = home.path().join("link.yaml");
     assert_refused(

@@ -182,18 +182,12 @@ fn links_in_folders<'n>(
 ) -> rustix::io::Result<Vec<String>> {
     let mut links = Vec::new();
     for path in folders {
-        let mut names = path.split('/');
-        let opened = names.try_fold(None, |above: Option<Folder>, name| {
-            above.as_ref().unwrap_or(folder).enter(name).map(Some)
-        });
-        let listed = opened.and_then(|inner| {
-            inner.map_or(Ok(()), |inner| {
-                inner.each(|_, kind, name| {
-                    if matches!(kind, FileType::Symlink | FileType::Unknown) {
-                        links.push(join(path, name));
-                    }
-                    Ok(())
-                })
+        let listed = folder.descend(path).and_then(|inner| {
+            inner.each(|_, kind, name| {
+                if matches!(kind, FileType::Symlink | FileType::Unknown) {
+                    links.push(join(path, name));
+                }
+                Ok(())
             })
         });
         match listed {

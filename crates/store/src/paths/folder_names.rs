@@ -58,9 +58,11 @@ impl FolderNames {
             if matches!(kind, FileType::Symlink | FileType::Unknown) {
                 names.links.push(name.to_owned());
             }
-            let folded = fold(name);
-            if FOLDED.contains(&folded) {
-                names.looked_up.push((folded, kind));
+            if may_be_looked_up(name) {
+                let folded = fold(name);
+                if FOLDED.contains(&folded) {
+                    names.looked_up.push((folded, kind));
+                }
             }
             Ok(())
         });
@@ -139,6 +141,20 @@ impl FolderConfigs {
     }
 }
 
+/// False if a name's first letter and length show that it is none of those that are looked up. Most names of a large folder
+/// need not be folded then.
+fn may_be_looked_up(name: &str) -> bool {
+    static FORMS: LazyLock<HashSet<(u8, usize)>> =
+        LazyLock::new(|| FOLDED.iter().filter_map(|name| form(name)).collect());
+    // Only plain characters fold one by one.
+    !name.bytes().all(|byte| byte.is_ascii_graphic()) || form(name).is_some_and(|form| FORMS.contains(&form))
+}
+
+/// The first letter in lower case, and the length.
+fn form(name: &str) -> Option<(u8, usize)> {
+    name.bytes().next().map(|first| (first.to_ascii_lowercase(), name.len()))
+}
+
 fn first_part(name: &str) -> &str {
     name.split('/').next().unwrap_or(name)
 }
@@ -156,6 +172,23 @@ mod tests {
     #[test]
     fn the_names_that_are_looked_up_differ_in_letter_case_alone_from_their_folded_form() {
         assert!(LOOKED_UP.iter().all(|name| fold(name) == name.to_ascii_lowercase()));
+    }
+
+    #[test]
+    fn no_spelling_of_a_name_that_is_looked_up_is_ruled_out_by_its_form() {
+        for name in [
+            ".git",
+            ".GIT",
+            "QUALITY.yaml",
+            "\u{200d}.git",
+            "\u{1}head",
+            "\u{ff0e}git",
+            ".g\u{200d}it",
+            "\u{ff28}EAD",
+        ] {
+            assert!(FOLDED.contains(&fold(name)) && may_be_looked_up(name), "{name:?}");
+        }
+        assert!(!may_be_looked_up("zeta.rs") && !may_be_looked_up("1.txt"));
     }
 
     #[test]

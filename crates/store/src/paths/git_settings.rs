@@ -16,6 +16,7 @@ mod repository;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use self::config::GitConfig;
 use self::repository::RepositoryFolders;
@@ -24,7 +25,6 @@ use super::root::Root;
 use super::walk::{PathStep, WalkEnd};
 use crate::disk::folder::Identity;
 use lockgate_text::{WordList, fold};
-use rustix::fs::Stat;
 
 /// The most configuration files that are read for one file.
 const MAX_FILES: usize = 1024;
@@ -87,8 +87,8 @@ pub(crate) fn rule_for(
         if target.is_at_file(&file, || stat.as_ref().map(Identity::from_stat)) {
             return Some(PathUse::Included.rule());
         }
-        if stat.is_some() {
-            search.add(file, &tops, stat);
+        if let Some(config) = stat.and_then(|stat| config::read_cached(&file, Some(stat))) {
+            search.add(file, &config, &tops);
         }
     }
     for repository in &repositories {
@@ -96,8 +96,8 @@ pub(crate) fn rule_for(
             return Some(PathUse::Hooks.rule());
         }
         let tops: Vec<&Path> = repository.tops().collect();
-        for file in repository.configs() {
-            search.add(file, &tops, None);
+        for (file, config) in repository.configs() {
+            search.add(file.to_owned(), config, &tops);
         }
     }
     search.run()
@@ -148,18 +148,20 @@ impl WrittenFile {
             rest.is_some_and(|rest| rest.starts_with('/'))
         };
         leads_above(folder)
-            || link_target(folder).is_some_and(|folder| leads_above(&folder))
-            || Identity::at(folder).is_ok_and(|folder| self.folders.contains(&folder))
+            || match Identity::at(folder) {
+                Ok(folder) => self.folders.contains(&folder),
+                Err(_) => link_target(folder).is_some_and(|folder| leads_above(&folder)),
+            }
     }
 
-    /// True if the file is in a folder of hooks, or if a hook in it leads to the file.
+    /// True if the file is in a folder of hooks, or if a hook in it leads to the file. Git's samples are no hooks.
     fn is_hook_in(&self, folder: &Path) -> bool {
-        self.is_below(folder)
-            || fs::read_dir(folder)
-                .into_iter()
-                .flatten()
-                .take(MAX_HOOKS)
-                .any(|hook| hook.is_ok_and(|hook| self.is_at(&hook.path())))
+        if self.is_below(folder) {
+            return true;
+        }
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let is_sample = |hook: &Path| hook.extension().is_some_and(|extension| extension == "sample");
+        entries.filter(|hook| !is_sample(hook)).take(MAX_HOOKS).any(|hook| self.is_at(&hook))
     }
 
     /// True if a hook in a folder that also holds the project leads to the file: only what has the name of a hook runs.
@@ -187,33 +189,28 @@ struct ConfigSearch<'a> {
     files: Vec<ConfigFile>,
 }
 
-/// A configuration file.
+/// A configuration file that names others.
 #[derive(Clone)]
 struct ConfigFile {
     path: PathBuf,
+    config: Arc<GitConfig>,
     /// The folders in which git runs with it.
     tops: Vec<PathBuf>,
-    /// Its stat, if it is known.
-    stat: Option<Stat>,
 }
 
 impl ConfigSearch<'_> {
-    fn add(&mut self, path: PathBuf, tops: &[&Path], stat: Option<Stat>) {
-        let tops: Vec<PathBuf> = tops.iter().map(|top| (*top).to_owned()).collect();
+    fn add(&mut self, path: PathBuf, config: &Arc<GitConfig>, tops: &[&Path]) {
         let is_known = self.files.iter().any(|known| known.path == path && known.tops == tops);
-        if self.files.len() < MAX_FILES && !is_known {
-            self.files.push(ConfigFile { path, tops, stat });
+        if self.files.len() < MAX_FILES && !is_known && !config.names_nothing() {
+            let tops = tops.iter().map(|top| (*top).to_owned()).collect();
+            self.files.push(ConfigFile { path, config: config.clone(), tops });
         }
     }
 
     fn run(&mut self) -> Option<&'static str> {
         let mut next = 0;
-        while let Some(ConfigFile { path, tops, stat }) = self.files.get(next).cloned() {
+        while let Some(ConfigFile { path, config, tops }) = self.files.get(next).cloned() {
             next += 1;
-            let Some(config) = config::read_cached(&path, stat) else { continue };
-            if config.names_nothing() {
-                continue;
-            }
             if let Some(path_use) = self.look(&config, &path, &tops) {
                 return Some(path_use.rule());
             }
@@ -232,7 +229,9 @@ impl ConfigSearch<'_> {
                 if self.target.is_at(&path) {
                     return Some(PathUse::Included);
                 }
-                self.add(path, &tops, None);
+                if let Some(config) = config::read_cached(&path, None) {
+                    self.add(path, &config, &tops);
+                }
             }
         }
         let is_named = |values: &[String], names: &dyn Fn(&str, &Path) -> bool| {

@@ -55,10 +55,10 @@ pub fn outside(folder: &Path, roots: &[PathBuf]) -> Result<PathBuf, String> {
     Ok(resolved)
 }
 
-/// Resolves the links and dots of a path as far as it exists.
+/// Resolves the links and dots of a path as far as it exists; a relative one begins in the current folder.
 fn settle(path: &Path) -> std::io::Result<PathBuf> {
     let mut resolved = PathBuf::new();
-    for component in path.components() {
+    for component in std::path::absolute(path)?.components() {
         if component == Component::ParentDir {
             resolved.pop();
             continue;
