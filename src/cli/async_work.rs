@@ -5,11 +5,14 @@ use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
+use super::spinner::with_spinner;
 use super::{limits, signals};
 use lockgate_checks::Watch;
 use lockgate_edit::request::Author;
 use lockgate_engine::Workspace;
 use lockgate_error::{Code, Error};
+use lockgate_mcp::answer::EditResult;
+use lockgate_mcp::tools::ToolRequest;
 
 /// Runs the work with an opened workspace; a signal cancels it.
 ///
@@ -21,6 +24,14 @@ pub(super) fn work<T, F: Future<Output = Result<T, Error>>>(
     let workspace = opened?;
     let (runtime, stop) = runtime(Builder::new_current_thread(), 0)?;
     runtime.block_on(work(workspace, Watch::new(stop, None)))
+}
+
+/// Executes a request that may write, while a spinner shows the gates.
+pub(super) fn write(opened: Result<Arc<Workspace>, Error>, request: ToolRequest) -> EditResult {
+    let result = work(opened, |workspace, watch| async move {
+        Ok(with_spinner(watch, async |watch| request.write(&workspace, watch).await).await)
+    });
+    result.unwrap_or_else(EditResult::rejected)
 }
 
 /// Number of blocking threads of a runtime: one for work, and one on which a text is parsed meanwhile.

@@ -3,7 +3,6 @@
 //! Invariant: a cache in use is not removed, and the output says so. A cache that cannot be removed keeps no other
 //! from being removed. A name of a folder takes one line.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,6 +16,7 @@ use super::roots::current_folder;
 use super::verbosity::Verbosity;
 use lockgate_engine::{Cached, Caches, ProjectRoot};
 use lockgate_error::{Code, Error, ErrorFamily};
+use lockgate_mcp::answer::age;
 use lockgate_text::escape_name;
 
 /// The arguments of `lockgate cache`.
@@ -90,13 +90,8 @@ fn show(caches: &Caches, format: OutputFormat) -> Result<ExitCode, Error> {
         let line = format!("{}  {}{use_now}", bytes(cached.size), ago(cached.used));
         text += &labelled(LABEL, "cache", format!("{}  {}", name(cached), paint::paint(FAINT, line)));
         for part in &cached.parts {
-            let _ = writeln!(
-                text,
-                "          {:>10}  {}  {}",
-                bytes(part.size),
-                escape_name(&part.name),
-                ago(part.used)
-            );
+            let (size, name) = (bytes(part.size), escape_name(&part.name));
+            text += &format!("          {size:>10}  {name}  {}\n", ago(part.used));
         }
     }
     let summary = format!(
@@ -208,17 +203,10 @@ fn seconds(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// Formats the age of a timestamp in the largest unit that fits.
+/// Formats the age of a timestamp in the largest unit that fits, from a minute on.
 fn ago(time: SystemTime) -> String {
-    let age = SystemTime::now().duration_since(time).map_or(0, |age| age.as_secs());
-    let units = [(24 * 60 * 60, "day"), (60 * 60, "hour"), (60, "minute")];
-    match units.into_iter().find(|(unit, _)| age >= *unit) {
-        Some((unit, name)) => {
-            let count = age / unit;
-            format!("{count} {name}{} ago", if count == 1 { "" } else { "s" })
-        }
-        None => "just now".to_owned(),
-    }
+    let is_recent = time.elapsed().map_or(true, |age| age.as_secs() < 60);
+    if is_recent { "just now".to_owned() } else { age(time) }
 }
 
 /// Formats a number of bytes in the largest unit that fits, with one decimal.

@@ -59,7 +59,7 @@ pub(super) struct HookArgs {
 
 fn host(name: &str) -> Result<Host, String> {
     let tip = if name == "doctor" { "; use `lockgate hook --doctor`" } else { "" };
-    let expected = || format!("expected one of {}{tip}", Host::NAMES.join(", "));
+    let expected = || format!("expected one of {}{tip}", Host::names().join(", "));
     Host::from_name(name).ok_or_else(expected)
 }
 

@@ -56,11 +56,8 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_control_or_bidi) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(
-        text.chars()
-            .map(|character| if is_control_or_bidi(character) { picture(character) } else { character })
-            .collect(),
-    )
+    let shown = |character| if is_control_or_bidi(character) { picture(character) } else { character };
+    Cow::Owned(text.chars().map(shown).collect())
 }
 
 fn picture(control: char) -> char {

@@ -2,9 +2,7 @@
 //!
 //! Invariant: the first signal requests an orderly end; the second one exits the process at once.
 
-use std::io;
-
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use lockgate_error::{Code, Error};
@@ -13,41 +11,26 @@ use lockgate_error::{Code, Error};
 ///
 /// Errors: `INTERNAL` when signals cannot be handled.
 pub(super) fn stop_token() -> Result<CancellationToken, Error> {
-    let mut signals = Signals::listen()
-        .map_err(|error| Error::new(Code::Internal, format!("cannot listen for signals: {error}")))?;
+    let cannot = |error| Error::new(Code::Internal, format!("cannot listen for signals: {error}"));
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(cannot)?;
+    let mut hang_up = signal(SignalKind::hangup()).map_err(cannot)?;
     let stop = CancellationToken::new();
     let token = stop.clone();
     tokio::spawn(async move {
-        signals.next().await;
-        token.cancel();
-        let number = signals.next().await;
-        std::process::exit(128 + number);
+        let mut is_second = false;
+        loop {
+            let number = tokio::select! {
+                _ = interrupt.recv() => 2,
+                _ = terminate.recv() => 15,
+                _ = hang_up.recv() => 1,
+            };
+            if is_second {
+                std::process::exit(128 + number);
+            }
+            token.cancel();
+            is_second = true;
+        }
     });
     Ok(stop)
-}
-
-/// The signals that end a process.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hang_up: Signal,
-}
-
-impl Signals {
-    fn listen() -> io::Result<Signals> {
-        Ok(Signals {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
-        })
-    }
-
-    /// Waits for the next signal and returns its number.
-    async fn next(&mut self) -> i32 {
-        tokio::select! {
-            _ = self.interrupt.recv() => 2,
-            _ = self.terminate.recv() => 15,
-            _ = self.hang_up.recv() => 1,
-        }
-    }
 }

@@ -63,12 +63,8 @@ impl ComparedFinding {
     }
 
     /// Creates a finding in another file.
-    pub(super) fn elsewhere(
-        path: String,
-        (line, column): (usize, usize),
-        message: String,
-    ) -> ComparedFinding {
-        ComparedFinding { elsewhere: Some(path), ..ComparedFinding::at((line, column), message, "") }
+    pub(super) fn elsewhere(path: String, position: (usize, usize), message: String) -> ComparedFinding {
+        ComparedFinding { elsewhere: Some(path), ..ComparedFinding::at(position, message, "") }
     }
 
     fn at((line, column): (usize, usize), message: String, around: &str) -> ComparedFinding {

@@ -42,6 +42,11 @@ impl InputLocation {
 }
 
 impl Draft<'_> {
+    /// Returns the name of the language; empty if unknown.
+    pub(super) fn language_name(&self) -> &'static str {
+        self.language.map_or("", |language| &language.name)
+    }
+
     /// True if the edit leaves the text unchanged.
     pub(super) fn changes_nothing(&self) -> bool {
         self.before.is_some_and(|before| before.version() == self.after.version())

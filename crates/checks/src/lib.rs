@@ -30,6 +30,7 @@
 //! ```
 
 mod agreement;
+mod bounded_cache;
 mod canary_samples;
 mod command;
 mod constant_pattern;

@@ -4,7 +4,7 @@
 //! [`MAX_TEXT`] bytes. Codex reads a rewrite only together with `allow`; its own approval comes afterwards.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::edit::{HostEdit, PatchForm};
 use super::event::{Event, Moment};
@@ -90,24 +90,21 @@ fn render(event: &Event, decision: HookDecision, cline: ClineAnswer) -> HookRepl
         HookDecision::Blame(text) => HookDecision::Blame(cut(text)),
         HookDecision::Rewrite { input, context } => HookDecision::Rewrite { input, context: cut(context) },
     };
-    match (event.host, event.moment) {
-        (Host::ClaudeCode | Host::VsCode | Host::Codex, _) => HookReply::json(claude(event, decision)),
-        (Host::Gemini, _) => HookReply::json(gemini(event, decision)),
-        (Host::OpenCode, _) => HookReply::json(opencode(decision)),
-        (Host::Copilot, Moment::AfterFailure) => HookReply::error(text_of(decision), 2),
-        (Host::Copilot, _) => HookReply::json(copilot(event, decision)),
-        (Host::Cursor, _) => HookReply::json(cursor(decision)),
-        (Host::Windsurf, Moment::Before) => match decision {
-            HookDecision::Deny(text) => HookReply::error(text, 2),
-            other => HookReply::error(text_of(other), 0),
-        },
-        (Host::Windsurf, _) => HookReply::error(text_of(decision), 0),
-        (Host::Cline, _) => HookReply::json(answer_cline(decision, cline)),
-        (Host::Antigravity, Moment::Before) => match decision {
-            HookDecision::Deny(text) => HookReply::json(json!({"decision": "deny", "reason": text})),
-            other => HookReply::error(text_of(other), 0),
-        },
-        (Host::Antigravity, _) => HookReply::error(text_of(decision), 0),
+    match (event.host, event.moment, decision) {
+        (Host::ClaudeCode | Host::VsCode | Host::Codex, _, decision) => {
+            HookReply::json(claude(event, decision))
+        }
+        (Host::Gemini, _, decision) => HookReply::json(gemini(event, decision)),
+        (Host::OpenCode, _, decision) => HookReply::json(opencode(decision)),
+        (Host::Copilot, Moment::AfterFailure, decision) => HookReply::error(text_of(decision), 2),
+        (Host::Copilot, _, decision) => HookReply::json(copilot(event, decision)),
+        (Host::Cursor, _, decision) => HookReply::json(cursor(decision)),
+        (Host::Cline, _, decision) => HookReply::json(answer_cline(decision, cline)),
+        (Host::Windsurf, Moment::Before, HookDecision::Deny(text)) => HookReply::error(text, 2),
+        (Host::Antigravity, Moment::Before, HookDecision::Deny(text)) => {
+            HookReply::json(json!({"decision": "deny", "reason": text}))
+        }
+        (Host::Windsurf | Host::Antigravity, _, decision) => HookReply::error(text_of(decision), 0),
     }
 }
 
@@ -124,34 +121,23 @@ fn text_of(decision: HookDecision) -> String {
 
 /// Renders the decision for Claude Code, VS Code and Codex. Codex also needs `allow` beside rewritten arguments.
 fn claude(event: &Event, decision: HookDecision) -> Value {
-    let mut specific = Map::new();
-    specific.insert("hookEventName".to_owned(), event.name.as_str().into());
-    let mut put = |name: &str, value: Value| {
-        specific.insert(name.to_owned(), value);
-    };
-    match decision {
+    let name = &event.name;
+    let specific = match decision {
         HookDecision::Deny(text) if event.moment == Moment::Before => {
-            put("permissionDecision", "deny".into());
-            put("permissionDecisionReason", text.into());
+            json!({"hookEventName": name, "permissionDecision": "deny", "permissionDecisionReason": text})
         }
+        HookDecision::Rewrite { input, context } if event.host == Host::Codex => json!({
+            "hookEventName": name, "permissionDecision": "allow", "updatedInput": input, "additionalContext": context,
+        }),
         HookDecision::Rewrite { input, context } => {
-            if event.host == Host::Codex {
-                put("permissionDecision", "allow".into());
-            }
-            put("updatedInput", input);
-            put("additionalContext", context.into());
+            json!({"hookEventName": name, "updatedInput": input, "additionalContext": context})
         }
         HookDecision::Deny(text) | HookDecision::Blame(text) if event.moment == Moment::After => {
             return json!({"decision": "block", "reason": text});
         }
-        HookDecision::Deny(text)
-        | HookDecision::Forbid(text)
-        | HookDecision::Blame(text)
-        | HookDecision::Note(text) => {
-            put("additionalContext", text.into());
-        }
-        HookDecision::Pass => {}
-    }
+        HookDecision::Pass => json!({ "hookEventName": name }),
+        other => json!({"hookEventName": name, "additionalContext": text_of(other)}),
+    };
     json!({ "hookSpecificOutput": specific })
 }
 

@@ -227,16 +227,11 @@ const END_LINE: &str = "EndLine";
 pub(super) fn read_edit(host: Host, tool: &str, input: &Value) -> Result<Option<HostEdit>, String> {
     let Some(kind) = kind(host, tool, input) else { return Ok(None) };
     read_complete(kind, tool, input).or_else(|reason| {
-        let paths = match kind {
-            ToolKind::Patch => patch_field(input).0.map(patch::header_paths).unwrap_or_default(),
-            ToolKind::Replace
-            | ToolKind::Write
-            | ToolKind::Delete
-            | ToolKind::Command
-            | ToolKind::Notebook
-            | ToolKind::Other => every_path(input),
-        };
         let is_patch = matches!(kind, ToolKind::Patch);
+        let paths = match is_patch {
+            true => patch_field(input).0.map(patch::header_paths).unwrap_or_default(),
+            false => every_path(input),
+        };
         if paths.is_empty() {
             Err(reason)
         } else {
@@ -265,15 +260,7 @@ fn read_complete(kind: ToolKind, tool: &str, input: &Value) -> Result<Option<Hos
     if let (ToolKind::Replace, Some(list)) = (kind, list) {
         return replace_in_list(fields, list, tool).map(Some);
     }
-    let names: &[&str] = match kind {
-        ToolKind::Notebook => &NOTEBOOK_PATH,
-        ToolKind::Replace
-        | ToolKind::Write
-        | ToolKind::Delete
-        | ToolKind::Other
-        | ToolKind::Patch
-        | ToolKind::Command => &PATH,
-    };
+    let names: &[&str] = if matches!(kind, ToolKind::Notebook) { &NOTEBOOK_PATH } else { &PATH };
     let paths = named_paths(naming_object(fields, list, names), names, tool)?;
     let edits = paths.into_iter().map(|path| edit_of_file(kind, fields, path, tool));
     Ok(Some(match <[HostEdit; 1]>::try_from(edits.collect::<Result<Vec<HostEdit>, String>>()?) {
@@ -320,9 +307,8 @@ fn kind(host: Host, tool: &str, input: &Value) -> Option<ToolKind> {
         (Host::Codex, "Bash" | "shell" | "exec_command" | "local_shell") => Some(ToolKind::Command),
         (Host::Gemini, "replace") => Some(ToolKind::Replace),
         (Host::Gemini, "write_file") => Some(ToolKind::Write),
-        (Host::OpenCode, "edit") => Some(ToolKind::Replace),
+        (Host::OpenCode | Host::Copilot, "edit") => Some(ToolKind::Replace),
         (Host::OpenCode, "write") => Some(ToolKind::Write),
-        (Host::Copilot, "edit") => Some(ToolKind::Replace),
         (Host::Copilot, "create") => Some(ToolKind::Write),
         (Host::VsCode, "replace_string_in_file" | "multi_replace_string_in_file") => Some(ToolKind::Replace),
         (Host::VsCode, "create_file") => Some(ToolKind::Write),
@@ -339,9 +325,8 @@ fn kind(host: Host, tool: &str, input: &Value) -> Option<ToolKind> {
             () if has(&["old_text"]) => Some(ToolKind::Replace),
             () => Some(ToolKind::Write),
         },
-        (Host::Antigravity, "replace_file_content") => Some(ToolKind::Replace),
+        (Host::Antigravity, "replace_file_content" | "multi_replace_file_content") => Some(ToolKind::Replace),
         (Host::Antigravity, "write_to_file") => Some(ToolKind::Write),
-        (Host::Antigravity, "multi_replace_file_content") => Some(ToolKind::Replace),
         _ => None,
     }
 }

@@ -244,6 +244,11 @@ struct RawCall {
 }
 
 impl Envelope {
+    /// The envelope of a single call.
+    fn new(moment: Moment, name: &str, call_id: Option<String>, call: RawCall) -> Envelope {
+        Envelope { moment, name: name.to_owned(), call: call_id, time: None, calls: vec![call] }
+    }
+
     /// Reads the envelope of a host; `None` for an event without a tool call.
     fn read(host: Host, payload: &Map<String, Value>) -> Option<Envelope> {
         match host {
@@ -299,13 +304,9 @@ impl Envelope {
         } else {
             (Moment::Before, "preToolUse")
         };
-        Some(Envelope {
-            moment,
-            name: name.to_owned(),
-            call: call_id(payload, &["toolCallId"]),
-            time: call_id(payload, &["timestamp"]),
-            calls: vec![RawCall { tool, input, failure }],
-        })
+        let time = call_id(payload, &["timestamp"]);
+        let id = call_id(payload, &["toolCallId"]);
+        Some(Envelope { time, ..Envelope::new(moment, name, id, RawCall { tool, input, failure }) })
     }
 
     fn opencode(payload: &Map<String, Value>) -> Option<Envelope> {
@@ -317,13 +318,8 @@ impl Envelope {
         };
         let tool = text(payload, "tool")?.to_owned();
         let input = payload.get("args").cloned().unwrap_or_default();
-        Some(Envelope {
-            moment,
-            name: name.to_owned(),
-            call: call_id(payload, &["callID"]),
-            time: None,
-            calls: vec![RawCall { tool, input, failure: None }],
-        })
+        let id = call_id(payload, &["callID"]);
+        Some(Envelope::new(moment, name, id, RawCall { tool, input, failure: None }))
     }
 
     fn cursor(payload: &Map<String, Value>) -> Option<Envelope> {
@@ -344,13 +340,7 @@ impl Envelope {
             }
             (None, None) => return None,
         };
-        Some(Envelope {
-            moment,
-            name: name.to_owned(),
-            call: call_id(payload, &["tool_use_id"]),
-            time: None,
-            calls: vec![call],
-        })
+        Some(Envelope::new(moment, name, call_id(payload, &["tool_use_id"]), call))
     }
 
     fn windsurf(payload: &Map<String, Value>) -> Option<Envelope> {
@@ -361,14 +351,9 @@ impl Envelope {
             _ => return None,
         };
         let input = payload.get("tool_info")?.clone();
-        Some(Envelope {
-            moment,
-            name: name.to_owned(),
-            call: None,
-            // An execution may have several calls, and a repeated one must be judged again.
-            time: None,
-            calls: vec![RawCall { tool: "write_code".to_owned(), input, failure: None }],
-        })
+        // Without a time: an execution may have several calls, and a repeated one must be judged again.
+        let call = RawCall { tool: "write_code".to_owned(), input, failure: None };
+        Some(Envelope::new(moment, name, None, call))
     }
 
     fn cline(payload: &Map<String, Value>) -> Option<Envelope> {
@@ -388,29 +373,27 @@ impl Envelope {
         let is_failure = details.and_then(|details| details.get("success")) == Some(&Value::Bool(false));
         let failure =
             is_failure.then(|| details.and_then(|it| it.get("result")).map(words).unwrap_or_default());
-        Some(Envelope {
+        let name = if moment == Moment::Before { "PreToolUse" } else { "PostToolUse" };
+        let id = call.and_then(|call| call_id(call, &["id"]));
+        Some(Envelope::new(
             moment,
-            name: if moment == Moment::Before { "PreToolUse" } else { "PostToolUse" }.to_owned(),
-            call: call.and_then(|call| call_id(call, &["id"])),
-            time: None,
-            calls: vec![RawCall { tool: tool.to_owned(), input: input.clone(), failure }],
-        })
+            name,
+            id,
+            RawCall { tool: tool.to_owned(), input: input.clone(), failure },
+        ))
     }
 
     fn antigravity(payload: &Map<String, Value>) -> Option<Envelope> {
         let call = payload.get("toolCall")?.as_object()?;
         let is_after = ["toolResult", "result", "error"].iter().any(|key| payload.contains_key(*key));
-        Some(Envelope {
-            moment: if is_after { Moment::After } else { Moment::Before },
-            name: String::new(),
-            call: call_id(call, &["id"]),
-            time: call_id(payload, &["stepIdx", "stepId", "timestamp"]),
-            calls: vec![RawCall {
-                tool: text(call, "name")?.to_owned(),
-                input: call.get("args").cloned().unwrap_or_default(),
-                failure: error_text(payload.get("error")),
-            }],
-        })
+        let moment = if is_after { Moment::After } else { Moment::Before };
+        let raw_call = RawCall {
+            tool: text(call, "name")?.to_owned(),
+            input: call.get("args").cloned().unwrap_or_default(),
+            failure: error_text(payload.get("error")),
+        };
+        let time = call_id(payload, &["stepIdx", "stepId", "timestamp"]);
+        Some(Envelope { time, ..Envelope::new(moment, "", call_id(call, &["id"]), raw_call) })
     }
 }
 

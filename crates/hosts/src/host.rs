@@ -61,20 +61,10 @@ impl Host {
         Host::Antigravity,
     ];
 
-    /// The names that [`Host::from_name`] takes, in the order of the documentation.
-    pub const NAMES: [&str; 11] = [
-        "claude",
-        "claude-code",
-        "codex",
-        "gemini",
-        "opencode",
-        "copilot",
-        "vscode",
-        "cursor",
-        "windsurf",
-        "cline",
-        "antigravity",
-    ];
+    /// Returns the names that [`Host::from_name`] takes, in the order of the documentation.
+    pub fn names() -> Vec<&'static str> {
+        std::iter::once("claude").chain(Host::ALL.map(Host::name)).collect()
+    }
 
     /// Returns the name of the host in the history and in messages.
     pub const fn name(self) -> &'static str {
@@ -154,8 +144,8 @@ mod tests {
             assert_eq!(Host::from_name(host.name()), Some(host));
         }
         assert_eq!(Host::from_name("emacs"), None);
-        let mut named: Vec<Host> = Host::NAMES.iter().filter_map(|name| Host::from_name(name)).collect();
-        assert_eq!(named.len(), Host::NAMES.len());
+        let mut named: Vec<Host> = Host::names().into_iter().filter_map(Host::from_name).collect();
+        assert_eq!(named.len(), Host::names().len());
         named.dedup();
         assert_eq!(named, Host::ALL);
     }

@@ -19,10 +19,7 @@ use super::simulate::{Simulated, Simulation};
 
 /// Changes a cell of a notebook.
 pub fn change_cell(before: &[u8], cell: &CellEdit) -> Simulation {
-    let text = match std::str::from_utf8(before) {
-        Ok(text) => text,
-        Err(_) => return Simulation::Unknown,
-    };
+    let Ok(text) = std::str::from_utf8(before) else { return Simulation::Unknown };
     let (Some(faithful), Some(written)) = (faithful(text, cell), written(text, cell)) else {
         return Simulation::Unknown;
     };

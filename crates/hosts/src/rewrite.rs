@@ -113,15 +113,10 @@ impl<'a> LineDifference<'a> {
         let old = self.old.get(self.changed.0.clone()).unwrap_or_default();
         let new = self.new.get(self.changed.1.clone()).unwrap_or_default();
         let mut runs: Vec<(Range<usize>, Range<usize>)> = Vec::new();
-        for op in capture_diff_slices(Algorithm::Myers, old, new) {
-            let (old, new) = match op {
-                DiffOp::Equal { .. } => continue,
-                DiffOp::Delete { .. } | DiffOp::Insert { .. } | DiffOp::Replace { .. } => {
-                    (op.old_range(), op.new_range())
-                }
-            };
+        let operations = capture_diff_slices(Algorithm::Myers, old, new).into_iter();
+        for op in operations.filter(|op| !matches!(op, DiffOp::Equal { .. })) {
             let shifted = |range: Range<usize>| range.start + above..range.end + above;
-            let (old, new) = (shifted(old), shifted(new));
+            let (old, new) = (shifted(op.old_range()), shifted(op.new_range()));
             match runs.last_mut() {
                 Some(last) if last.0.end == old.start && last.1.end == new.start => {
                     (last.0.end, last.1.end) = (old.end, new.end);

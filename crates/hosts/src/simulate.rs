@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::edit::{NamedLines, QuoteMatches, QuotedReplacement};
 use super::host::TextHabit;
-use lockgate_text::{Buffer, Change, Hints, LineEnd, common_suffix};
+use lockgate_text::{Buffer, Change, Hints, LineEnd, LineEnds, common_suffix};
 
 /// The result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,10 +177,16 @@ fn common_end(old: &str, new: &str) -> usize {
 
 /// Returns the bytes that a tool writes for one quote; `None` if that is not certain.
 fn write_quote(bytes: &[u8], quote: &QuotedReplacement, habit: TextHabit) -> Option<Vec<u8>> {
-    let (mark, text) = match habit {
-        TextHabit::CrLfIfAny | TextHabit::NewLinesCrLfIfAny | TextHabit::Lossy => split_lossy(bytes),
-        TextHabit::Majority => split_strict(bytes)?,
+    let text = match habit {
+        TextHabit::CrLfIfAny | TextHabit::NewLinesCrLfIfAny | TextHabit::Lossy => {
+            String::from_utf8_lossy(bytes)
+        }
+        TextHabit::Majority => std::str::from_utf8(bytes).ok()?.into(),
         TextHabit::FirstLine | TextHabit::Unknown => return None,
+    };
+    let (mark, text) = match text.strip_prefix(MARK) {
+        Some(text) => (MARK, text),
+        None => ("", &*text),
     };
     let has_crlf = text.contains("\r\n");
     let (old, new) = (unix(&quote.old), unix(&quote.new));
@@ -198,30 +204,29 @@ fn write_quote(bytes: &[u8], quote: &QuotedReplacement, habit: TextHabit) -> Opt
     };
     let written = match habit {
         TextHabit::Majority | TextHabit::CrLfIfAny => {
-            let ends = lockgate_text::LineEnds::count(&text);
-            let view = unix(&text);
+            let view = unix(text);
             let mut after = replaced(&view, &old, &new)?;
             if habit == TextHabit::CrLfIfAny {
                 after = with_same_end(&view, after);
             }
             let crlf = match habit {
                 TextHabit::CrLfIfAny => has_crlf,
-                _ => ends.majority() == Some(LineEnd::CrLf),
+                _ => LineEnds::count(text).majority() == Some(LineEnd::CrLf),
             };
             if crlf { after.replace('\n', "\r\n") } else { after }
         }
         TextHabit::NewLinesCrLfIfAny => {
             let with_line_ends =
                 |text: &str| if has_crlf { text.replace('\n', "\r\n") } else { text.to_owned() };
-            replaced(&text, &with_line_ends(&old), &with_line_ends(&new))?
+            replaced(text, &with_line_ends(&old), &with_line_ends(&new))?
         }
         TextHabit::Lossy => {
             let is_crlf = |text: &str| text.matches('\n').count() == text.matches("\r\n").count();
             match has_crlf && (old.contains('\n') || new.contains('\n')) {
-                false => replaced(&text, &old, &new)?,
+                false => replaced(text, &old, &new)?,
                 // How it treats other quotes of several lines in such a file is not known.
-                true if ![text.as_str(), &quote.old, &quote.new].into_iter().all(is_crlf) => return None,
-                true => replaced(&text, &quote.old, &quote.new)?,
+                true if ![text, &quote.old, &quote.new].into_iter().all(is_crlf) => return None,
+                true => replaced(text, &quote.old, &quote.new)?,
             }
         }
         TextHabit::FirstLine | TextHabit::Unknown => return None,
@@ -241,21 +246,6 @@ fn with_same_end(before: &str, mut after: String) -> String {
 
 /// The byte order mark.
 pub(super) const MARK: &str = "\u{feff}";
-
-fn split_strict(bytes: &[u8]) -> Option<(&'static str, String)> {
-    std::str::from_utf8(bytes).ok().map(split_mark)
-}
-
-fn split_lossy(bytes: &[u8]) -> (&'static str, String) {
-    split_mark(&String::from_utf8_lossy(bytes))
-}
-
-fn split_mark(text: &str) -> (&'static str, String) {
-    match text.strip_prefix(MARK) {
-        Some(text) => (MARK, text.to_owned()),
-        None => ("", text.to_owned()),
-    }
-}
 
 /// Returns the text with `\n` for each `\r\n`.
 pub fn unix(text: &str) -> String {

@@ -58,7 +58,7 @@ impl EditState {
 
 /// Describes the findings that an edit adds, the blocking ones first.
 pub fn findings(files: &[Judged<'_>], state: EditState) -> String {
-    let blocking = count(files, |finding| finding.blocking);
+    let blocking = files.iter().flat_map(|file| file.verdict.blocking()).count();
     let runs = files.iter().flat_map(|file| &file.verdict.runs).filter(|run| run.blocking).count();
     let new = match (blocking, runs) {
         (0, _) => "a required gate could not run".to_owned(),
@@ -105,10 +105,6 @@ pub fn allowed(files: &[Judged<'_>]) -> Option<String> {
         lines.push(format!("and {} more", findings.len() - MAX_FINDINGS));
     }
     Some(lines.join("\n"))
-}
-
-fn count(files: &[Judged<'_>], is_counted: impl Fn(&Finding) -> bool) -> usize {
-    files.iter().flat_map(|file| &file.verdict.findings).filter(|finding| is_counted(finding)).count()
 }
 
 fn reason(run: &GateRun) -> String {

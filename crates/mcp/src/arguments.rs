@@ -104,9 +104,10 @@ fn fit_object(schema: &JsonObject, object: JsonObject, path: &str) -> Result<Jso
     let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     let required: Vec<&str> = required.filter_map(Value::as_str).collect();
+    let path_of = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     let mut fitted = JsonObject::new();
     for (name, value) in object {
-        let within = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        let within = path_of(&name);
         match known.get(&name) {
             None => return Err(unknown_field(known, &required, &name, &within)),
             Some(_) if value.is_null() => {}
@@ -119,7 +120,7 @@ fn fit_object(schema: &JsonObject, object: JsonObject, path: &str) -> Result<Jso
     match required.into_iter().find(|name| !fitted.contains_key(*name)) {
         None => Ok(fitted),
         Some(name) => {
-            let within = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+            let within = path_of(name);
             Err(invalid(&within, format!("`{within}` is missing")))
         }
     }
@@ -133,9 +134,7 @@ fn fit_array(schema: &JsonObject, items: Vec<Value>, path: &str) -> Result<Vec<V
 fn fit_text(schema: &JsonObject, text: &str, path: &str) -> Result<Value, Error> {
     match serde_json::from_str(text) {
         Ok(value @ (Value::Object(_) | Value::Array(_))) => fit(&Value::Object(schema.clone()), value, path),
-        Ok(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) | Err(_) => {
-            Err(wrong_type(schema, &Value::String(text.to_owned()), path))
-        }
+        Ok(_) | Err(_) => Err(wrong_type(schema, &Value::String(text.to_owned()), path)),
     }
 }
 

@@ -23,4 +23,5 @@ pub mod schema;
 pub mod selection;
 pub mod tools;
 pub mod toolset;
+mod wait;
 mod write;

@@ -44,19 +44,22 @@ fn simplify(schema: &mut Value) {
     if let Some(Value::String(text)) = node.get_mut("description") {
         *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     }
-    fields(node).for_each(simplify);
+    nested(node).for_each(simplify);
     // A struct with a flattened group of fields lacks it.
     if let Some(at) = node.keys().position(|word| word == "properties")
         && !node.contains_key("additionalProperties")
     {
         node.shift_insert(at, "additionalProperties".into(), Value::Bool(false));
     }
-    node.get_mut("items").into_iter().for_each(simplify);
 }
 
-/// Returns the schemas of the fields.
-fn fields(node: &mut JsonObject) -> impl Iterator<Item = &mut Value> {
-    node.get_mut("properties").and_then(Value::as_object_mut).into_iter().flat_map(JsonObject::values_mut)
+/// Returns the schemas of the fields of an object, and that of the items of an array.
+pub fn nested(node: &mut JsonObject) -> impl Iterator<Item = &mut Value> {
+    node.iter_mut().flat_map(|(word, value)| match (word.as_str(), value) {
+        ("properties", Value::Object(fields)) => fields.values_mut().collect(),
+        ("items", items) => vec![items],
+        _ => Vec::new(),
+    })
 }
 
 /// Replaces the description of every field by a reference to the tool that documents it, and removes the limits and
@@ -65,12 +68,12 @@ pub fn insert_references(node: &mut JsonObject, reference: &str) {
     for word in ["description", "minimum", "default"] {
         node.remove(word);
     }
-    for field in fields(node).filter_map(Value::as_object_mut) {
-        insert_references(field, reference);
-        field.insert("description".into(), reference.into());
+    nested(node).filter_map(Value::as_object_mut).for_each(|inner| insert_references(inner, reference));
+    if let Some(Value::Object(fields)) = node.get_mut("properties") {
+        for field in fields.values_mut().filter_map(Value::as_object_mut) {
+            field.insert("description".into(), reference.into());
+        }
     }
-    let items = node.get_mut("items").and_then(Value::as_object_mut);
-    items.into_iter().for_each(|items| insert_references(items, reference));
 }
 
 /// Merges the branches of a union: the one that is not `null`, or the names of an enum.

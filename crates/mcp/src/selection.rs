@@ -64,10 +64,7 @@ impl Selection {
     /// Returns the tools of this selection that the access allows.
     pub fn tools(&self, access: WriteAccess) -> impl Iterator<Item = &'static Tool> {
         TOOLS.iter().filter(move |tool| {
-            let allowed = match (access, tool.effect) {
-                (WriteAccess::Write, _) | (WriteAccess::ReadOnly, Effect::Reads) => true,
-                (WriteAccess::ReadOnly, Effect::Adds | Effect::Changes) => false,
-            };
+            let allowed = access == WriteAccess::Write || tool.effect == Effect::Reads;
             allowed && tool.toolsets.iter().any(|toolset| self.contains(*toolset))
         })
     }

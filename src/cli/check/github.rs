@@ -18,7 +18,7 @@ const MAX_ANNOTATIONS: usize = 10;
 pub(super) fn render(results: &Results) -> String {
     let (mut annotations, mut rest) = (String::new(), String::new());
     let (mut errors, mut warnings) = (0, 0);
-    for totals in results.gates.iter().filter(|totals| totals.blocking) {
+    for totals in results.gates.values().filter(|totals| totals.blocking) {
         let why = unable(totals);
         if errors < MAX_ANNOTATIONS {
             errors += 1;
@@ -39,7 +39,7 @@ pub(super) fn render(results: &Results) -> String {
             rest += &plain(&format!("{sort}: {}", location(found)));
         }
     }
-    for totals in results.gates.iter().filter(|totals| !totals.blocking) {
+    for totals in results.gates.values().filter(|totals| !totals.blocking) {
         for (happened, (why, count)) in &totals.failures {
             rest +=
                 &plain(&format!("gate {} {happened} for {}: {why}", totals.gate, counted(*count, "file")));
@@ -94,11 +94,10 @@ mod tests {
 
     #[test]
     fn required_gates_without_an_annotation_are_in_the_log() {
-        let totals = |number: usize| GateTotals {
-            gate: format!("gate{number:02}"),
-            failures: [(GateFailure::Broken, (format!("reason {number:02}"), 1))].into(),
-            blocking: true,
-            ..GateTotals::default()
+        let totals = |number: usize| {
+            let gate = format!("gate{number:02}");
+            let failures = [(GateFailure::Broken, (format!("reason {number:02}"), 1))].into();
+            (gate.clone(), GateTotals { gate, failures, blocking: true, ..GateTotals::default() })
         };
         let results = Results { gates: (0..12).map(totals).collect(), ..Results::default() };
         let text = render(&results);

@@ -20,7 +20,7 @@ pub(super) fn document(results: &Results) -> String {
     });
     // GitLab shows only what has a place, and a gate that could not run has none: it is the first file.
     let path = results.files.first().map_or(".", |file| file.relative_path.as_str());
-    let unable_gates = results.gates.iter().filter(|totals| totals.blocking || !totals.failures.is_empty());
+    let unable_gates = results.gates.values().filter(|totals| totals.blocking || !totals.failures.is_empty());
     let gates = unable_gates.map(|totals| {
         let (description, severity) = match totals.blocking {
             true => (unable(totals), "blocker"),

@@ -23,7 +23,7 @@ pub(super) fn document(results: &Results) -> String {
         "bases": results.bases.iter().map(base).collect::<Vec<_>>(),
         "files": files,
         "findings": results.findings.iter().map(finding).collect::<Vec<_>>(),
-        "gates": results.gates.iter().map(gate).collect::<Vec<_>>(),
+        "gates": results.gates.values().map(gate).collect::<Vec<_>>(),
         "counts": {"judged": results.judged(), "unjudged": results.unjudged(), "unchanged": results.unchanged,
             "deleted": results.deleted,
             "passed_over": results.skipped.len(), "blocking": blocking, "warnings": warnings, "old": old},

@@ -33,7 +33,7 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
         .collect();
     let mut others = TestSuite::new(NAME);
     others.add_test_cases(results.counting().filter(|found| found.file.is_none()).map(case));
-    let unable_gates = results.gates.iter().filter(|totals| totals.blocking || !totals.failures.is_empty());
+    let unable_gates = results.gates.values().filter(|totals| totals.blocking || !totals.failures.is_empty());
     others.add_test_cases(unable_gates.map(|totals| match totals.blocking {
         true => error(&totals.gate, &unable(totals)),
         false => own_case(&totals.gate, TestCaseStatus::skipped(), &could_not_run(totals)),

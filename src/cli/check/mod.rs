@@ -20,13 +20,14 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 
+use self::progress::with_progress_bar;
 use self::results::Results;
 use super::async_work::work;
 use super::output_format;
 use super::paint;
 use super::roots::{CommandRoots, Roots, TrustArgs};
 use super::verbosity::Verbosity;
-use lockgate_engine::AuditTarget;
+use lockgate_engine::{AuditTarget, TrustOverride};
 use lockgate_error::{Code, Error, ErrorFamily};
 
 /// The arguments of `lockgate check`.
@@ -90,25 +91,8 @@ pub(super) fn run(args: CheckArgs, verbosity: Verbosity) -> Result<ExitCode, Err
             .field("--sarif")
             .hint("name a file; `--format sarif` prints the log to standard output"));
     }
-    let paths_given = !paths.is_empty();
-    let (paths, unreadable) = match texts(&roots, paths) {
-        Ok(both) => both,
-        Err(error) => return print_error(error, format, sarif),
-    };
     let results = if requests.is_empty() {
-        let subjects = AuditTarget { paths: paths_given.then_some(paths), base };
-        let progress = progress::CheckProgress::new();
-        let callback = progress.callback();
-        let audit = work(roots.open(trust.trust_override()), |workspace, watch| async move {
-            let watch = match callback {
-                Some(callback) => watch.with_progress(callback),
-                None => watch,
-            };
-            workspace.keep_servers();
-            workspace.check(subjects, watch).await
-        });
-        progress.finish();
-        audit.map(|audit| Results::of_audit(audit, unreadable))
+        audit(&roots, trust.trust_override(), paths, base)
     } else {
         requests::check(&roots, trust.trust_override(), &requests)
     };
@@ -130,6 +114,25 @@ pub(super) fn run(args: CheckArgs, verbosity: Verbosity) -> Result<ExitCode, Err
         }
         Err(error) => print_error(error, format, sarif),
     }
+}
+
+/// Checks these files and folders, or else all files that differ from the base.
+///
+/// Errors: those of [`texts`] and of the check.
+fn audit(
+    roots: &Roots,
+    trust_override: TrustOverride,
+    paths: Vec<OsString>,
+    base: Option<String>,
+) -> Result<Results, Error> {
+    let paths_given = !paths.is_empty();
+    let (paths, unreadable) = texts(roots, paths)?;
+    let subjects = AuditTarget { paths: paths_given.then_some(paths), base };
+    let audit = work(roots.open(trust_override), |workspace, watch| async move {
+        workspace.keep_servers();
+        with_progress_bar(watch, async |watch| workspace.check(subjects, watch).await).await
+    })?;
+    Ok(Results::of_audit(audit, unreadable))
 }
 
 /// Returns the paths that are UTF-8, and the others, which cannot be checked, in a readable form.

@@ -23,7 +23,7 @@ pub(super) struct Results {
     /// The findings, most severe first.
     pub(super) findings: Vec<LocatedFinding>,
     /// The totals of each gate, by name.
-    pub(super) gates: Vec<GateTotals>,
+    pub(super) gates: BTreeMap<String, GateTotals>,
     /// The numbers of unchanged and of deleted files.
     pub(super) unchanged: usize,
     pub(super) deleted: usize,
@@ -107,13 +107,7 @@ impl GateFailure {
 /// Writes the words for messages.
 impl fmt::Display for GateFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            GateFailure::Broken => "broken",
-            GateFailure::NotRun => "not run",
-            GateFailure::Skipped => "skipped",
-            GateFailure::TimedOut => "timed out",
-            GateFailure::Unavailable => "unavailable",
-        })
+        f.write_str(&self.name().replace('_', " "))
     }
 }
 
@@ -203,7 +197,7 @@ impl Results {
     /// True if a finding blocks or a required gate could not run.
     pub(super) fn has_blocking(&self) -> bool {
         self.findings.iter().any(|found| found.finding.blocking)
-            || self.gates.iter().any(|gate| gate.blocking)
+            || self.gates.values().any(|gate| gate.blocking)
     }
 
     /// Returns the number of files that a gate of the policy judged.
@@ -306,12 +300,8 @@ impl Results {
     }
 
     fn add_run(&mut self, run: GateRun, policy_folder: &str) {
-        let known = self.gates.iter().position(|totals| totals.gate == run.gate);
-        let at = known.unwrap_or_else(|| {
-            self.gates.push(GateTotals { gate: run.gate.clone(), ..GateTotals::default() });
-            self.gates.len() - 1
-        });
-        let Some(totals) = self.gates.get_mut(at) else { return };
+        let new = || GateTotals { gate: run.gate.clone(), ..GateTotals::default() };
+        let totals = self.gates.entry(run.gate.clone()).or_insert_with(new);
         *totals.outcomes.entry(run.outcome.name()).or_default() += 1;
         totals.ms += run.ms;
         totals.blocking |= run.blocking;
@@ -337,7 +327,6 @@ impl Results {
 
     fn sorted(mut self) -> Results {
         self.findings.sort_by(|one, other| one.rank().cmp(&other.rank()));
-        self.gates.sort_by(|one, other| one.gate.cmp(&other.gate));
         self.skipped.iter_mut().for_each(|(_, why)| *why = sanitize(why));
         self
     }

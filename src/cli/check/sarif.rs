@@ -35,8 +35,8 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
         entry(results, found, (name, index), &mut fingerprints)
     });
     let entries: Vec<Value> = entries.collect();
-    let unable = results.gates.iter().any(|totals| totals.blocking);
-    let failures = results.gates.iter().flat_map(|totals| {
+    let unable = results.gates.values().any(|totals| totals.blocking);
+    let failures = results.gates.values().flat_map(|totals| {
         let level = if totals.blocking { ERROR } else { WARNING };
         totals.failures.iter().map(move |(happened, (why, count))| {
             notification(level, &format!("{} {happened} for {}: {why}", totals.gate, counted(*count, "file")))

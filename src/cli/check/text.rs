@@ -2,7 +2,8 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::env;
+use std::path::Path;
 
 use super::results::{CheckStatus, FindingCounts, GateFailure, GateTotals, LocatedFinding, Results};
 use crate::cli::excerpt::Excerpt;
@@ -30,7 +31,7 @@ const LONGEST_LINE: usize = 1000;
 /// verbose output also old findings, and each gate with its runs and their time.
 pub(super) fn render(results: &Results, verbosity: Verbosity) -> String {
     let shown: Vec<&LocatedFinding> = shown(results, verbosity).collect();
-    let folder = current_folder();
+    let folder = env::current_dir().ok();
     let finding = |found: &&LocatedFinding| finding(results, found, folder.as_deref());
     let mut text: String = shown.iter().take(MAX_FINDINGS).map(finding).collect();
     let more = shown.len().saturating_sub(MAX_FINDINGS);
@@ -42,7 +43,7 @@ pub(super) fn render(results: &Results, verbosity: Verbosity) -> String {
 
 /// Renders each finding on one line, as in `error a.py:3:1: ruff F401: unused import`, then the rest as [`render`] does.
 pub(super) fn concise(results: &Results, verbosity: Verbosity) -> String {
-    let folder = current_folder();
+    let folder = env::current_dir().ok();
     let line = |found: &LocatedFinding| {
         let path = results.path_from(folder.as_deref(), found);
         let style = if found.finding.blocking { REJECTED } else { WARNING };
@@ -83,11 +84,11 @@ fn shown(results: &Results, verbosity: Verbosity) -> impl Iterator<Item = &Locat
 /// Renders the gates that could not run, the notes and the summary.
 fn ending(results: &Results, verbosity: Verbosity) -> String {
     if verbosity == Verbosity::Quiet {
-        return results.gates.iter().filter(|totals| totals.blocking).map(gate).collect();
+        return results.gates.values().filter(|totals| totals.blocking).map(gate).collect();
     }
-    let mut text: String = results.gates.iter().map(gate).collect();
+    let mut text: String = results.gates.values().map(gate).collect();
     if verbosity == Verbosity::Verbose {
-        text += &results.gates.iter().map(runs).collect::<String>();
+        text += &results.gates.values().map(runs).collect::<String>();
         for (path, why) in &results.skipped {
             text += &labelled(LABEL, "note", format!("skipped {}: {}", visible(path), visible(why)));
         }
@@ -122,7 +123,7 @@ pub(super) fn summary(results: &Results) -> String {
         (blocking, warnings) => format!("{}, {warnings} that do not", blocking_count(blocking)),
     };
     let not_run: Vec<&str> =
-        results.gates.iter().filter(|gate| gate.blocking).map(|gate| gate.gate.as_str()).collect();
+        results.gates.values().filter(|gate| gate.blocking).map(|gate| gate.gate.as_str()).collect();
     let unjudged = results.unjudged();
     let mut text = format!("{} judged{against}: {new}", counted(results.judged(), "file"));
     if unjudged > 0 {
@@ -185,11 +186,6 @@ pub(super) fn could_not_run(totals: &GateTotals) -> String {
     };
     let failures: Vec<String> = totals.failures.iter().map(failure).collect();
     format!("{} could not run: {}", totals.gate, failures.join("; "))
-}
-
-/// The current folder; `None` if it no longer exists.
-fn current_folder() -> Option<PathBuf> {
-    std::env::current_dir().ok()
 }
 
 /// Returns a finding on one line, as in `a.py:3:1: ruff F401: unused import`, with the path from the top of its root.

@@ -15,12 +15,11 @@ use serde_json::{Map, Value};
 
 pub(super) use source::parse_request;
 
-use super::async_work::{author, work};
+use super::async_work::{author, write};
 use super::confirm;
 use super::outcome;
 use super::output_format::OutputFormat;
 use super::roots::TrustArgs;
-use super::spinner::with_spinner;
 use super::store_args::CommandWorkspace;
 use super::verbosity::Verbosity;
 use lockgate_edit::request::{Author, Target};
@@ -95,8 +94,5 @@ fn apply(
     let entity = request.target().and_then(Target::entity).cloned();
     let offers = CallOffers { current_call, ..CallOffers::default() };
     let options = request.with_options(ResponseOptions { entity, offers, ..options });
-    let result = work(workspace_args.open(trust_override), |workspace, watch| async move {
-        Ok(with_spinner(watch, async |watch| request.write(&workspace, watch).await).await)
-    });
-    (result.unwrap_or_else(EditResult::rejected), options)
+    (write(workspace_args.open(trust_override), request), options)
 }

@@ -43,8 +43,7 @@ impl RequestSource {
         let patch = Patch::parse(&text)
             .map_err(|reason| Error::new(Code::InvalidInput, reason).field("--patch").hint(PATCH_HINT))?;
         let patch = patch.with_joined_updates().map_err(|error| error.field("--patch"))?;
-        let mode =
-            self.mode.as_deref().and_then(|name| Mode::ALL.into_iter().find(|mode| mode.name() == name));
+        let mode = self.mode.as_deref().and_then(Mode::from_name);
         Ok(Some((patch, mode.unwrap_or_default())))
     }
 

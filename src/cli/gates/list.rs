@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use super::gate_list::GateList;
 use crate::cli::paint::{DONE, FAINT, LABEL, TITLE, WARNING, paint};
 use crate::cli::trust::render::visible;
-use lockgate_checks::ResolvedProgram;
 use lockgate_policy::{Gate, GateKind, Languages, languages};
 
 /// Maximum width of a row, in characters.
@@ -113,14 +112,6 @@ pub(super) fn entry(gate_list: &GateList, gate: &Gate) -> Value {
         "inside_repository": program.is_some_and(|program| program.inside),
         "passed_over": gate_list.skipped_paths(gate),
     })
-}
-
-/// Renders the path of a program as text.
-pub(super) fn program_path(resolved: &ResolvedProgram) -> String {
-    let (program, real) = (resolved.program.display().to_string(), resolved.real.display().to_string());
-    let real = if program == real { String::new() } else { format!(", which is {real}") };
-    let inside = if resolved.inside { ", inside the repository" } else { "" };
-    visible(&format!("{program}{real}{inside}"))
 }
 
 #[cfg(test)]

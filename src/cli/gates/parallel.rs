@@ -1,10 +1,10 @@
 //! Runs work in parallel, one thread for each core, with results in order.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
+
+use parking_lot::Mutex;
 
 /// Runs `work` for each item and passes each result to `each` in the order of the items.
 pub(super) fn parallel<T: Sync, R: Send>(
@@ -12,41 +12,27 @@ pub(super) fn parallel<T: Sync, R: Send>(
     work: impl Fn(&T) -> R + Sync,
     mut each: impl FnMut(&T, R),
 ) {
-    let next = AtomicUsize::new(0);
-    let (sender, receiver) = mpsc::channel();
-    let worker = |sender: mpsc::Sender<(usize, R)>| {
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(at) else { break };
+    let (senders, receivers): (Vec<_>, Vec<_>) = items.iter().map(|_| mpsc::channel()).unzip();
+    let queue = Mutex::new(items.iter().zip(senders));
+    let next = || queue.lock().next();
+    let worker = || {
+        while let Some((item, sender)) = next() {
             // The receiver lives until all workers have ended.
-            let _ = sender.send((at, work(item)));
+            let _ = sender.send(work(item));
         }
     };
-    let worker = &worker;
     let cores = thread::available_parallelism().map_or(2, NonZeroUsize::get);
     thread::scope(|scope| {
-        let mut started = 0;
-        for _ in 0..cores.min(items.len()) {
-            let sender = sender.clone();
-            started +=
-                usize::from(thread::Builder::new().spawn_scoped(scope, move || worker(sender)).is_ok());
-        }
+        let start = || thread::Builder::new().spawn_scoped(scope, worker).is_ok();
+        let started = (0..cores.min(items.len())).filter(|_| start()).count();
         if started == 0 {
             // Without threads, all work is done before the first result is passed on.
-            worker(sender);
-        } else {
-            drop(sender);
+            worker();
         }
-        let mut waiting = BTreeMap::new();
-        let mut remaining = items.iter().enumerate().peekable();
-        for (at, result) in receiver {
-            waiting.insert(at, result);
-            while let Some((item, result)) =
-                remaining.peek().and_then(|(at, item)| Some((*item, waiting.remove(at)?)))
-            {
-                each(item, result);
-                remaining.next();
-            }
+        for (item, receiver) in items.iter().zip(receivers) {
+            // A worker that panics drops its sender; the scope then panics as well.
+            let Ok(result) = receiver.recv() else { break };
+            each(item, result);
         }
     });
 }
@@ -54,6 +40,7 @@ pub(super) fn parallel<T: Sync, R: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
     #[test]

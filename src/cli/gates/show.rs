@@ -9,7 +9,7 @@ use super::gate_list::{GateList, RootPolicy};
 use super::install;
 use super::list::{self, kind, language_names};
 use crate::cli::paint::{DONE, LABEL, TITLE, WARNING, labelled, paint};
-use crate::cli::trust::render::{line, visible, word, words};
+use crate::cli::trust::render::{line, program_path, server_words, visible, word, words};
 use lockgate_policy::{
     CommandSpec, FixScope, Gate, Level, OutputForm, Profiles, Rule, ServerSpec, Unconfigured, languages,
 };
@@ -43,8 +43,7 @@ pub(super) fn text(gate_list: &GateList, gate: &Arc<Gate>) -> String {
 
 /// Renders the command line of a server and its fallback.
 fn server_line(server: &ServerSpec) -> String {
-    let words = [&server.program.name].into_iter().chain(&server.words);
-    let words = words.map(String::as_str).collect::<Vec<_>>().join(" ");
+    let words = server_words(server).join(" ");
     let instead = if server.fallback.is_some() { "else the command" } else { "no fallback command" };
     format!("{words}, if servers are enabled; {instead}")
 }
@@ -59,7 +58,7 @@ fn canary(gate: &Gate) -> String {
 /// Renders the path of the program and the paths that were tried.
 fn program(gate_list: &GateList, gate: &Gate) -> String {
     let mut text = match gate_list.program(gate) {
-        Some(program) => labelled(DONE, "program", list::program_path(program)),
+        Some(program) => labelled(DONE, "program", program_path(program, "inside the repository")),
         None => labelled(WARNING, "program", "not on this machine"),
     };
     for tried in gate_list.skipped_paths(gate) {
@@ -184,9 +183,7 @@ pub(super) fn json(gate_list: &GateList, gate: &Arc<Gate>) -> Value {
         "policy": settings.unwrap_or_default(),
     });
     let command = gate.command().map(|command| command_json(gate, command)).unwrap_or_default();
-    let words =
-        |server: &ServerSpec| [&server.program.name].into_iter().chain(&server.words).cloned().collect();
-    let server = gate.server().map(|server| ("server".to_owned(), words(server)));
+    let server = gate.server().map(|server| ("server".to_owned(), server_words(server).into()));
     if let (Some(entry), Value::Object(common)) = (entry.as_object_mut(), common) {
         entry.extend(common.into_iter().chain(command).chain(server));
     }

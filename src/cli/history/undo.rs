@@ -4,17 +4,16 @@ use std::process::ExitCode;
 
 use clap::ArgAction;
 
-use crate::cli::async_work::{author, work};
+use crate::cli::async_work::{author, write};
 use crate::cli::confirm;
 use crate::cli::outcome;
 use crate::cli::output_format::OutputFormat;
 use crate::cli::roots::TrustArgs;
-use crate::cli::spinner::with_spinner;
 use crate::cli::store_args::CommandWorkspace;
 use crate::cli::verbosity::Verbosity;
 use lockgate_edit::request::{Author, Direction, Target, UndoRequest, Whose};
 use lockgate_error::Error;
-use lockgate_mcp::answer::{EditResult, ResponseOptions};
+use lockgate_mcp::answer::ResponseOptions;
 use lockgate_mcp::tools::ToolRequest;
 
 /// The arguments of `lockgate undo` and `lockgate redo`.
@@ -51,11 +50,8 @@ pub(in crate::cli) fn run(
         let target = path.clone().map(Target::File);
         // The journal belongs to the user, so edits of all authors can be undone.
         let undo = UndoRequest { direction, edit_id: id.clone(), target, whose: Whose::Everyone, author };
-        let request = ToolRequest::Revert(undo);
-        let result = work(workspace_args.open(trust.trust_override()), |workspace, watch| async move {
-            Ok(with_spinner(watch, async |watch| request.write(&workspace, watch).await).await)
-        });
-        (result.unwrap_or_else(EditResult::rejected), options.clone())
+        let opened = workspace_args.open(trust.trust_override());
+        (write(opened, ToolRequest::Revert(undo)), options.clone())
     });
     outcome::print(&result, options, format, verbosity)
 }

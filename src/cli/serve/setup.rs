@@ -210,14 +210,14 @@ fn untrusted_reason(found: &Metadata) -> Option<String> {
 ///
 /// An invalid policy does not stop the server: each edit is rejected until a person corrects it.
 pub(super) fn policy_selection(workspace: &Workspace, usual: Selection) -> Selection {
-    let named = workspace.policy_at_top().and_then(|policy| match &policy.toolsets {
-        Some(toolsets) => toolsets.join(",").parse().map(Some),
-        None => Ok(None),
-    });
-    named
-        .unwrap_or_else(|error| {
+    let named = workspace
+        .policy_at_top()
+        .and_then(|policy| policy.toolsets.as_ref().map(|toolsets| toolsets.join(",").parse()).transpose());
+    match named {
+        Ok(selection) => selection.unwrap_or(usual),
+        Err(error) => {
             tracing::warn!("the default toolsets are offered: {}", error.message);
-            None
-        })
-        .unwrap_or(usual)
+            usual
+        }
+    }
 }

@@ -63,14 +63,11 @@ enum TrustCommand {
 
 /// Shows the commands of a policy and asks for trust, or runs the subcommand.
 pub(super) fn run(args: TrustCommandArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
-    match args.command {
-        None => {
-            let consent = if args.yes { Consent::Given } else { Consent::Ask };
-            trust(&*args.roots.open(TrustOverride::Recorded)?, &args.path, consent, verbosity)
-        }
+    match &args.command {
+        None => trust(&args, verbosity),
         Some(TrustCommand::Status { roots, path, format }) => {
             let opened = roots.open(TrustOverride::Recorded);
-            let status = opened.and_then(|workspace| status(&workspace, &path, format, verbosity));
+            let status = opened.and_then(|workspace| status(&workspace, path, *format, verbosity));
             status.or_else(|error| format.print_error(error))
         }
         Some(TrustCommand::Revoke { roots, path }) => {
@@ -82,22 +79,9 @@ pub(super) fn run(args: TrustCommandArgs, verbosity: Verbosity) -> Result<ExitCo
     }
 }
 
-/// The way to the consent of a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Consent {
-    /// The person is asked at the terminal.
-    Ask,
-    /// The person has given it in the arguments.
-    Given,
-}
-
-fn trust(
-    workspace: &Workspace,
-    path: &str,
-    consent: Consent,
-    verbosity: Verbosity,
-) -> Result<ExitCode, Error> {
-    let (policy, commands) = workspace.commands(path)?;
+fn trust(args: &TrustCommandArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
+    let workspace = args.roots.open(TrustOverride::Recorded)?;
+    let (policy, commands) = workspace.commands(&args.path)?;
     let shown = render::commands(&policy, &commands);
     let count = commands.programs.iter().count();
     let text = visible(commands.describe());
@@ -118,7 +102,7 @@ fn trust(
         let title = format!("Changed since these commands were trusted, {}", age(at));
         paint::print(&format!("\n{}\n{}\n", paint::paint(TITLE, title), show::diff(changed_lines(&diff))))?;
     }
-    if consent == Consent::Ask && !ask_person()? {
+    if !args.yes && !ask_person()? {
         paint::print(&labelled(WARNING, "withheld", "nothing was trusted"))?;
         return Ok(ExitCode::from(ErrorFamily::Policy.exit_code()));
     }

@@ -71,7 +71,8 @@ fn server(rule: &Rule, server: &ServerSpec, commands: &Commands) -> String {
     )
 }
 
-fn server_words(server: &ServerSpec) -> Vec<String> {
+/// Returns the words of a server's command line.
+pub(in crate::cli) fn server_words(server: &ServerSpec) -> Vec<String> {
     [&server.program.name].into_iter().chain(&server.words).cloned().collect()
 }
 
@@ -117,11 +118,16 @@ fn extras(command: &CommandSpec) -> Vec<String> {
 }
 
 fn program(resolved: &ResolvedProgram) -> String {
+    let style = if resolved.inside { WARNING } else { LABEL };
+    labelled(style, "program", program_path(resolved, "INSIDE THE REPOSITORY"))
+}
+
+/// Renders the path of a program, with a remark on one that is inside the repository.
+pub(in crate::cli) fn program_path(resolved: &ResolvedProgram, inside: &str) -> String {
     let (program, real) = (resolved.program.display().to_string(), resolved.real.display().to_string());
     let real = if program == real { String::new() } else { format!(", which is {real}") };
-    let inside = if resolved.inside { ", INSIDE THE REPOSITORY" } else { "" };
-    let style = if resolved.inside { WARNING } else { LABEL };
-    labelled(style, "program", visible(&format!("{program}{real}{inside}")))
+    let inside = if resolved.inside { format!(", {inside}") } else { String::new() };
+    visible(&format!("{program}{real}{inside}"))
 }
 
 /// Describes the risk of a command.
@@ -176,26 +182,9 @@ pub(in crate::cli) fn word(template: &CommandWord) -> String {
     let piece = |piece: &WordPart| match piece {
         WordPart::Text(text) => text.clone(),
         WordPart::Value(name) => format!("{{{name}}}"),
-        WordPart::Hole(hole) => format!("{{{}}}", name(*hole)),
+        WordPart::Hole(hole) => format!("{{{}}}", hole.name()),
     };
     template.pieces.iter().map(piece).collect()
-}
-
-fn name(hole: Hole) -> &'static str {
-    match hole {
-        Hole::Path => "path",
-        Hole::Folder => "folder",
-        Hole::Paths => "paths",
-        Hole::Folders => "folders",
-        Hole::Root => "root",
-        Hole::Draft => "draft",
-        Hole::Overlay => "overlay",
-        Hole::Cache => "cache",
-        Hole::Project => "project",
-        Hole::Args => "args",
-        Hole::Venv => "venv",
-        Hole::NodeModules => "node_modules",
-    }
 }
 
 /// Escapes a text and puts it on one line, so that content of a policy cannot imitate lockgate's output.

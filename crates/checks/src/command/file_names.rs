@@ -64,12 +64,14 @@ impl PathLookup {
 }
 
 impl RunNames {
-    /// Records the edited file by its path relative to the roots; `bases` are absolute.
+    /// Records the edited file by its path relative to the roots; `bases` are absolute. `drafts` are the files of other
+    /// drafts, each with the path of its original.
     pub(super) fn new<'p>(
         path: &str,
         roots: impl Iterator<Item = &'p Path>,
         bases: [&Path; 3],
         draft: Option<&Path>,
+        drafts: &[(PathBuf, String)],
         input: Input,
         lookup: PathLookup,
     ) -> RunNames {
@@ -79,7 +81,7 @@ impl RunNames {
             roots: roots.map(text).collect(),
             bases: bases.map(text).to_vec(),
             draft: draft.map(text),
-            drafts: Vec::new(),
+            drafts: drafts.iter().map(|(draft, path)| (text(draft), path.clone())).collect(),
             on_stdin: input == Input::Stdin,
             lookup,
         };
@@ -87,13 +89,6 @@ impl RunNames {
             names.roots.iter().filter_map(|root| names.lookup.resolve_links(root)).collect();
         names.roots.extend(behind);
         names
-    }
-
-    /// Adds the files of other drafts.
-    pub(super) fn with_drafts(mut self, drafts: &[(PathBuf, String)]) -> RunNames {
-        let known = |(draft, path): &(PathBuf, String)| (normalize(&draft.to_string_lossy()), path.clone());
-        self.drafts = drafts.iter().map(known).collect();
-        self
     }
 
     /// Returns the file that a name refers to.

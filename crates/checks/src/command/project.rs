@@ -18,14 +18,12 @@ const NAME_LENGTH: usize = 16;
 
 /// The folders above a path, from its own up to the root, relative to the root.
 pub(crate) fn folders_above(path: &str) -> impl Iterator<Item = &str> {
-    let parent = |path: &str| path.rsplit_once('/').map_or("", |(folder, _)| folder).len();
-    let first = path.get(..parent(path));
-    std::iter::successors(
-        first,
-        move |folder| {
-            if folder.is_empty() { None } else { folder.get(..parent(folder)) }
-        },
-    )
+    std::iter::successors(Some(parent(path)), |folder| (!folder.is_empty()).then(|| parent(folder)))
+}
+
+/// Returns the folder of a path, both relative to the root.
+fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// Returns the nearest folder above the file that has an entry with one of these names, relative to the root;

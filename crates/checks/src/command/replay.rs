@@ -67,6 +67,7 @@ fn names(command: &CommandSpec, sample: &Sample, draft: &str) -> RunNames {
         [root].into_iter(),
         bases,
         Some(Path::new(draft)),
+        &[],
         command.input,
         PathLookup::Listed(paths),
     )

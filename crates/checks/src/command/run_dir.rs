@@ -133,13 +133,10 @@ impl<'a> RunDir<'a> {
             roots,
             [folder.as_path(), &root, file.parent().unwrap_or(&root)],
             draft.as_deref(),
+            overlay.as_ref().map_or(&[], |overlay| overlay.drafts.as_slice()),
             command.input,
             PathLookup::Disk(input.root.to_owned()),
         );
-        let names = match &overlay {
-            Some(overlay) => names.with_drafts(&overlay.drafts),
-            None => names,
-        };
         let overlay = overlay.map(|overlay| overlay.file);
         Ok(RunDir {
             input: *input,

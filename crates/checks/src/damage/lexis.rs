@@ -38,17 +38,17 @@ impl Lexis {
 
     /// Returns the lexical part at an offset.
     pub(super) fn at(&self, offset: usize) -> LexicalPart {
-        let next = self.parts.partition_point(|(part, _)| part.end <= offset);
-        match self.parts.get(next) {
-            Some((part, what)) if part.contains(&offset) => *what,
-            Some(_) | None => LexicalPart::Code,
-        }
+        self.find(offset).map_or(LexicalPart::Code, |(_, part)| *part)
     }
 
     /// Returns the range of the comment or string around an offset; `None` in code.
     pub(super) fn range_at(&self, offset: usize) -> Option<Range<usize>> {
-        let next = self.parts.partition_point(|(part, _)| part.end <= offset);
-        self.parts.get(next).map(|(part, _)| part.clone()).filter(|part| part.contains(&offset))
+        self.find(offset).map(|(range, _)| range.clone())
+    }
+
+    fn find(&self, offset: usize) -> Option<&(Range<usize>, LexicalPart)> {
+        let next = self.parts.partition_point(|(range, _)| range.end <= offset);
+        self.parts.get(next).filter(|(range, _)| range.contains(&offset))
     }
 }
 
@@ -81,11 +81,9 @@ impl<'t> LexicalReader<'t> {
             }
             return;
         }
-        if !self.begins(byte) {
-            self.pass(byte);
-            return;
-        }
-        if let Some((end, part)) = self.part(rest) {
+        if self.begins(byte)
+            && let Some((end, part)) = self.part(rest)
+        {
             let start = self.at;
             self.at = (start + end.max(1)).min(self.text.len());
             self.parts.push((start..self.at, part));
@@ -132,19 +130,16 @@ impl<'t> LexicalReader<'t> {
             let end = inside.find(close).map_or(rest.len(), |end| open.len() + end + close.len());
             return Some((end, LexicalPart::Comment));
         }
-        match self.syntax.quirk {
-            Quirk::Rust => {
-                if let Some(end) = rust_literal(rest, self.before()) {
-                    return Some((end, LexicalPart::Text));
-                }
-            }
-            Quirk::Slashes => {
-                if let Some(end) = self.regex(rest) {
-                    return Some((end, LexicalPart::Text));
-                }
-            }
-            Quirk::Shell => self.wanted = self.wanted.or_else(|| here_word(rest)),
-            Quirk::None | Quirk::Words => {}
+        if self.syntax.quirk == Quirk::Shell {
+            self.wanted = self.wanted.or_else(|| here_word(rest));
+        }
+        let literal = match self.syntax.quirk {
+            Quirk::Rust => rust_literal(rest, self.before()),
+            Quirk::Slashes => self.regex(rest),
+            Quirk::None | Quirk::Shell | Quirk::Words => None,
+        };
+        if let Some(end) = literal {
+            return Some((end, LexicalPart::Text));
         }
         if self.is_inside_word() {
             return None;

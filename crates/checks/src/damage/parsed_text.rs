@@ -6,7 +6,7 @@ use std::cell::{Cell, OnceCell};
 use std::ops::Range;
 
 use crate::draft::Draft;
-use lockgate_syntax::{self as grammar, Parsed};
+use lockgate_syntax::{self as grammar, Node, Parsed};
 use lockgate_text::WordList;
 
 /// The most nodes of the tree that are passed for all places of a text together.
@@ -60,7 +60,7 @@ impl<'a> ParsedText<'a> {
 
     /// True if the language has a grammar, which may not be able to read this text.
     pub(super) fn has_grammar(&self) -> bool {
-        grammar::find(self.language()).is_some()
+        grammar::find(self.draft.language_name()).is_some()
     }
 
     /// Returns the part of the text at an offset by the grammar; `None` without one, and if the text is too large or the tree
@@ -71,10 +71,8 @@ impl<'a> ParsedText<'a> {
             return None;
         }
         let inner = root.descendant_for_byte_range(offset, offset)?;
-        // From the root to the inside: to find a parent, tree-sitter would start at the root for each node.
         let mut found = TreePart::Code;
-        let mut next = Some(root);
-        while let Some(node) = next {
+        for node in path_to(root, inner) {
             self.counts_descents(1);
             let kind = node.kind();
             if kind.contains("comment") {
@@ -86,7 +84,6 @@ impl<'a> ParsedText<'a> {
             } else if TEXTS.contains(&kind) {
                 found = TreePart::Text;
             }
-            next = node.child_with_descendant(inner).filter(|child| *child != node);
         }
         Some(found)
     }
@@ -107,15 +104,12 @@ impl<'a> ParsedText<'a> {
         top.is_some_and(|top| !top.has_error() && !top.is_error())
     }
 
-    fn language(&self) -> &'static str {
-        self.draft.language.map_or("", |language| &language.name)
-    }
-
     /// Returns the tree of the text after the edit; `None` if its language has no grammar, or the text cannot be parsed
     /// within [`TREE_MEMORY`].
     pub(super) fn tree(&self) -> Option<&Parsed> {
         let text = self.draft.after.view();
-        let read = || grammar::read_within(TREE_MEMORY, self.language(), self.draft.path, text, STEPS).ok();
+        let language = self.draft.language_name();
+        let read = || grammar::read_within(TREE_MEMORY, language, self.draft.path, text, STEPS).ok();
         self.tree.get_or_init(read).as_ref()
     }
 
@@ -126,6 +120,14 @@ impl<'a> ParsedText<'a> {
         self.descents.set(count + nodes);
         count < MAX_DESCENTS
     }
+}
+
+/// Returns the nodes around one of a tree, from the root to the node itself. To find a parent instead, tree-sitter would
+/// start at the root for each node.
+pub(super) fn path_to<'t>(root: Node<'t>, inner: Node<'t>) -> impl Iterator<Item = Node<'t>> {
+    std::iter::successors(Some(root), move |node| {
+        node.child_with_descendant(inner).filter(|child| child != node)
+    })
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::constant_pattern::regex;
+use crate::syntax::bracket_balance;
 use lockgate_text::Lines;
 
 /// A symbol, by its lines from 1.
@@ -38,7 +39,7 @@ static HEAD: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) fn symbols<'t>(lines: Lines<'t>, language: &str) -> Vec<LineSymbol<'t>> {
     let mut symbols = Vec::new();
     let mut above: Vec<(usize, &'t str)> = Vec::new();
-    let mut open = 0_i64;
+    let mut open = 0;
     for (line, text) in (1..).zip(lines.iter()) {
         let body = text.trim();
         if open > 0 {
@@ -115,12 +116,8 @@ fn name<'t>(text: &'t str, language: &str) -> Option<&'t str> {
 }
 
 /// Returns the number of opening brackets minus the number of closing ones.
-fn balance(body: &str) -> i64 {
-    body.bytes().fold(0, |open, byte| match byte {
-        b'(' | b'[' | b'{' => open + 1,
-        b')' | b']' | b'}' => open - 1,
-        _ => open,
-    })
+fn balance(body: &str) -> isize {
+    bracket_balance(body).into_iter().sum()
 }
 
 /// Sets the end of each body: the line before the next one that is indented no deeper and closes no bracket.

@@ -47,26 +47,22 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
             && !continues(texts, line)
             && texts.part_of_line(line) == LexicalPart::Code
     };
-    let mut findings = Vec::new();
-    for piece in &texts.pieces {
+    let in_piece = |piece: &ReplacedLines| {
         let mut old = old_spaces(before, piece);
         let mut lines = (piece.new.0..=piece.new.1).filter(|line| strange(*line)).filter(|line| {
             let stayed = old.get_mut(indent(texts.after.text(*line))).filter(|count| **count > 0);
             stayed.map(|count| *count -= 1).is_none()
         });
-        let Some(line) = lines.next() else { continue };
+        let line = lines.next()?;
         let message = format!(
             "{} indented with {}, but the file with {}; indent like the file",
             count(1 + lines.count()),
             usual.other().name(),
             usual.name(),
         );
-        findings.push(DamageFinding { line, column: 1, message });
-        if findings.len() == MAX_FINDINGS {
-            break;
-        }
-    }
-    findings
+        Some(DamageFinding { line, column: 1, message })
+    };
+    texts.pieces.iter().filter_map(in_piece).take(MAX_FINDINGS).collect()
 }
 
 /// Returns the white space before the replaced lines, each with the number of these lines: so many new lines may keep it.

@@ -63,7 +63,7 @@ impl<'a> TextPair<'a> {
             None if count == 0 => Vec::new(),
             None => vec![ReplacedLines { old: (1, 0), new: (1, count) }],
         };
-        let syntax = draft.language.and_then(|language| lexical_syntax::find(&language.name));
+        let syntax = lexical_syntax::find(draft.language_name());
         TextPair {
             draft,
             lost,
@@ -94,7 +94,7 @@ impl<'a> TextPair<'a> {
 
     /// Returns the name of the language; empty if unknown.
     pub(super) fn language(&self) -> &'static str {
-        self.draft.language.map_or("", |language| &language.name)
+        self.draft.language_name()
     }
 
     /// Iterates over the numbers of the lines that the edit wrote, each with its piece.
@@ -192,8 +192,7 @@ impl<'a> TextPair<'a> {
             "markdown" => fences(self.after),
             _ => Vec::new(),
         });
-        let next = fences.partition_point(|fence| fence.end <= line);
-        fences.get(next).is_some_and(|fence| fence.contains(&line))
+        is_in(fences, line)
     }
 
     /// True if a line belongs to a patch with its header that a text which is no code shows, such as the expected output of a
@@ -204,8 +203,7 @@ impl<'a> TextPair<'a> {
             true => patches::of_other_files(self.after, self.draft.path),
             false => Vec::new(),
         });
-        let next = patches.partition_point(|patch| patch.end <= line);
-        patches.get(next).is_some_and(|patch| patch.contains(&line))
+        is_in(patches, line)
     }
 
     /// Returns the line of the text after that corresponds to a line of the text before, or its replacement.
@@ -219,6 +217,12 @@ impl<'a> TextPair<'a> {
     pub(super) fn column(&self, line: usize, byte: usize) -> usize {
         self.after.text(line).get(..byte).map_or(1, |before| before.chars().count() + 1)
     }
+}
+
+/// True if one of these ranges, which are in text order, has the line.
+fn is_in(ranges: &[Range<usize>], line: usize) -> bool {
+    let next = ranges.partition_point(|range| range.end <= line);
+    ranges.get(next).is_some_and(|range| range.contains(&line))
 }
 
 /// Returns the line ranges inside the fenced blocks, without their fences.

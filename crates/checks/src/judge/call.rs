@@ -109,11 +109,7 @@ impl<'a> JudgeCall<'a> {
             }
             InProcess::Pattern(rules) => patterns(draft, rules, limit),
         });
-        let report = self.weigh(draft, gate.rule, found, TextBefore::Plain, start.elapsed());
-        match note {
-            Some(note) => report.with_note(note),
-            None => report,
-        }
+        self.weigh(draft, gate.rule, found, TextBefore::Plain, start.elapsed()).with_note(note.as_deref())
     }
 
     /// Runs the fixers on the draft, each on the result of the one before. Returns the text that they made, and the results.
@@ -141,9 +137,7 @@ impl<'a> JudgeCall<'a> {
                             current = Some(new);
                             GateReport::fixed(gate.rule, what.unwrap_or_default(), ran)
                         }
-                        None => what
-                            .into_iter()
-                            .fold(GateReport::found(gate.rule, Vec::new(), ran), GateReport::with_note),
+                        None => GateReport::found(gate.rule, Vec::new(), ran).with_note(what.as_deref()),
                     }
                 }
                 Err(error) => GateReport::from_error(gate.rule, &error, program.ran()),
@@ -274,10 +268,9 @@ impl<'a> JudgeCall<'a> {
 /// Checks the pattern rules in both texts; the one before is read only if there is something to compare.
 fn patterns(draft: &Draft<'_>, rules: &PatternRules, limit: Limit<'_>) -> MarkedFindings {
     let check = |buffer: &Buffer| -> Result<Vec<ComparedFinding>, GateError> {
-        let language = draft.language.map_or("", |language| &language.name);
         let page = PatternInput {
             path: draft.path,
-            language,
+            language: draft.language_name(),
             text: buffer.view(),
             files_exist: draft.files_exist,
             limit,

@@ -13,9 +13,8 @@ use crate::draft::Draft;
 use crate::error::GateError;
 use crate::gate_env::{ExecPermission, GateEnv};
 use crate::programs::ResolvedPrograms;
-use lockgate_policy::{
-    CacheScope, CommandSpec, EffectiveRules, GateKind, PatternRules, Profile, Role, Rule, ServerSpec,
-};
+use crate::runtime::ProgramKind;
+use lockgate_policy::{CacheScope, CommandSpec, EffectiveRules, GateKind, PatternRules, Profile, Role, Rule};
 use lockgate_sandbox::isolation_shortfall;
 
 /// The gates to run, by stage in the order of execution.
@@ -51,20 +50,19 @@ pub(super) enum InProcess<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct External<'a> {
     /// The program that is asked first.
-    pub(super) mode: ProgramMode<'a>,
+    pub(super) program: SpecifiedProgram<'a>,
     /// The command to run if the server cannot be asked.
-    pub(super) fallback: Option<ProgramMode<'a>>,
+    pub(super) fallback: Option<SpecifiedProgram<'a>>,
     /// The search path for programs that they start themselves.
     pub(super) search: &'a OsStr,
 }
 
-/// A program and the way to ask it.
+/// A program and its definition, which says how to ask it.
 #[derive(Clone, Copy)]
-pub(super) enum ProgramMode<'a> {
-    /// A command that runs once for each text.
-    Command(&'a CommandSpec, &'a Path),
-    /// A language server that keeps running and receives each text.
-    Server(&'a ServerSpec, &'a Path),
+pub(super) struct SpecifiedProgram<'a> {
+    pub(super) kind: ProgramKind<'a>,
+    /// The absolute path of the program.
+    pub(super) path: &'a Path,
 }
 
 impl<'a> GatePlan<'a> {
@@ -155,18 +153,18 @@ fn external<'a>(
         ExecPermission::Granted(programs) => programs,
     };
     let name = &rule.gate.name;
-    let command =
-        rule.gate.command().and_then(|command| Some(ProgramMode::Command(command, programs.program(name)?)));
     let own = ResolvedPrograms::server_name(name);
+    let found = |name: &str, kind| Some(SpecifiedProgram { kind, path: programs.program(name)? });
+    let command = rule.gate.command().and_then(|command| found(name, ProgramKind::Command(command)));
     // The policy's arguments are for the command, and only a command returns a text to replace the draft.
     let keeps_servers = env.runtime.pool.is_enabled() && rule.args.is_empty() && role == Role::Check;
     let is_whole =
         |command: &CommandSpec| command.scope == CacheScope::Project && command::runs_without_file(command);
-    let prefers_command = profile == Profile::Check
-        && matches!(command, Some(ProgramMode::Command(command, _)) if is_whole(command));
+    let prefers_command =
+        profile == Profile::Check && command.is_some() && rule.gate.command().is_some_and(is_whole);
     let server = rule.gate.server().filter(|_| keeps_servers && !prefers_command);
-    let server = server.and_then(|server| Some(ProgramMode::Server(server, programs.program(&own)?)));
-    let Some(mode) = server.or(command) else {
+    let server = server.and_then(|server| found(&own, ProgramKind::Server(server)));
+    let Some(program) = server.or(command) else {
         return Err(match rule.gate.server() {
             Some(_) if !keeps_servers && rule.gate.command().is_none() => {
                 GateError::Unavailable("servers are not kept running".to_owned())
@@ -180,7 +178,7 @@ fn external<'a>(
     match isolation_shortfall(env.isolation, env.runtime.ceiling) {
         Some(why) => Err(GateError::WeakIsolation(why)),
         None => {
-            Ok(External { mode, fallback: command.filter(|_| server.is_some()), search: programs.path() })
+            Ok(External { program, fallback: command.filter(|_| server.is_some()), search: programs.path() })
         }
     }
 }

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::plan::{External, ProgramMode};
+use super::plan::External;
 use crate::command::{self, ProgramInput};
 use crate::draft::{Draft, InputLocation};
 use crate::error::GateError;
@@ -15,7 +15,7 @@ use crate::gate_env::GateEnv;
 use crate::output::ToolFinding;
 use crate::overlay::{self, DraftOverlay, DraftOverlays};
 use crate::packages;
-use crate::runtime::{ANSWER_LIFETIME, CacheInputs, CacheKey, CachedFindings};
+use crate::runtime::{ANSWER_LIFETIME, CacheKey, CachedFindings, ProgramKind};
 use crate::server;
 use lockgate_policy::{CommandSpec, Rule};
 use lockgate_sandbox::{Halt, Isolation, Limit};
@@ -28,9 +28,7 @@ pub(super) struct GateProgram<'a> {
     /// The drafts that one run checks.
     pub(super) drafts: Vec<Draft<'a>>,
     pub(super) env: &'a GateEnv<'a>,
-    pub(super) overlays: DraftOverlays<'a>,
-    /// The texts before the edit of the other drafts, if they are not on disk.
-    text_before: DraftOverlays<'a>,
+    pub(super) context: ProgramContext<'a>,
     pub(super) limit: Limit<'a>,
     /// The time limit of all gates together.
     total: Duration,
@@ -57,27 +55,22 @@ impl<'a> GateProgram<'a> {
         context: ProgramContext<'a>,
         (limit, total): (Limit<'a>, Duration),
     ) -> GateProgram<'a> {
-        let (inputs, program) = match tool.mode {
-            ProgramMode::Command(command, program) => (CacheInputs::Command(command), program),
-            ProgramMode::Server(server, program) => (CacheInputs::Server(server), program),
-        };
         let paths: Vec<&str> = drafts.iter().map(|draft| draft.path).collect();
-        let cache_key = CacheKey::new(rule, inputs, program, env.root, &paths);
-        let ProgramContext { overlays, text_before } = context;
+        let cache_key = CacheKey::new(rule, tool.program.kind, tool.program.path, env.root, &paths);
         let (drafts, ran) = (drafts.to_vec(), Cell::default());
-        GateProgram { rule, tool, drafts, env, overlays, text_before, limit, total, cache_key, ran }
+        GateProgram { rule, tool, drafts, env, context, limit, total, cache_key, ran }
     }
 
     /// Returns the findings in the drafts, from the cache if they are still valid.
     pub(super) fn run_check(&self) -> Result<CachedFindings, GateError> {
         let texts: Vec<Option<&Buffer>> = self.drafts.iter().map(|draft| Some(draft.after)).collect();
-        self.cached_findings(&texts, self.overlays)
+        self.cached_findings(&texts, self.context.overlays)
     }
 
     /// Returns the findings in the texts before the edit, with the other files as they were.
     pub(super) fn run_check_before(&self) -> Result<CachedFindings, GateError> {
         let texts: Vec<Option<&Buffer>> = self.drafts.iter().map(|draft| draft.before).collect();
-        self.cached_findings(&texts, self.text_before)
+        self.cached_findings(&texts, self.context.text_before)
     }
 
     fn cached_findings(
@@ -85,17 +78,9 @@ impl<'a> GateProgram<'a> {
         texts: &[Option<&Buffer>],
         overlays: DraftOverlays<'_>,
     ) -> Result<CachedFindings, GateError> {
-        let answers = &self.env.runtime.answers;
         let key = self.answer_key(texts, overlays);
-        if let Some(answer) = key.and_then(|key| answers.get(key, Instant::now())) {
-            return Ok(answer);
-        }
-        let start = Instant::now();
-        let answer: CachedFindings = self.ask_program(texts, overlays)?.into();
-        if let Some(key) = key {
-            answers.keep(key, &answer, start + ANSWER_LIFETIME);
-        }
-        Ok(answer)
+        let ask = || self.ask_program(texts, overlays).map(CachedFindings::from);
+        self.env.runtime.answers.get_or_make(key, ANSWER_LIFETIME, ask)
     }
 
     /// Returns the key of the program's answer about these texts; `None` if it is not kept.
@@ -108,7 +93,8 @@ impl<'a> GateProgram<'a> {
     pub(super) fn forget_answers(&self) {
         let after = self.drafts.iter().map(|draft| Some(draft.after)).collect();
         let before = self.drafts.iter().map(|draft| draft.before).collect();
-        let both: [(Vec<Option<&Buffer>>, _); 2] = [(after, self.overlays), (before, self.text_before)];
+        let both: [(Vec<Option<&Buffer>>, _); 2] =
+            [(after, self.context.overlays), (before, self.context.text_before)];
         for (texts, overlays) in both {
             if let Some(key) = self.answer_key(&texts, overlays) {
                 self.env.runtime.answers.forget(key);
@@ -118,7 +104,7 @@ impl<'a> GateProgram<'a> {
 
     /// True if the program is a language server.
     pub(super) fn is_server(&self) -> bool {
-        matches!(self.tool.mode, ProgramMode::Server(..))
+        matches!(self.tool.program.kind, ProgramKind::Server(_))
     }
 
     /// Runs the fixer; returns the view of the draft that it would write.
@@ -130,24 +116,16 @@ impl<'a> GateProgram<'a> {
     fn format(&self, draft: &Draft<'a>, text: &Buffer) -> Result<String, GateError> {
         let _slot = self.env.runtime.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
         let limit = self.limit.with_timeout(self.rule.timeout);
-        let input = self.program_input(draft, Some(text), self.overlays, &[]);
+        let input = self.program_input(draft, Some(text), self.context.overlays, &[]);
         self.timed(|| command::fix(&input, limit))
     }
 
     /// Runs the fixer on another text of the draft's file; returns the cached view if it is still valid.
     pub(super) fn formatted(&self, text: &Buffer) -> Result<Arc<str>, GateError> {
         let Some(draft) = self.drafts.first() else { return Err(no_draft()) };
-        let runtime = self.env.runtime;
-        let key = self.answer_key(&[Some(text)], self.overlays);
-        if let Some(view) = key.and_then(|key| runtime.formatted.get(key, Instant::now())) {
-            return Ok(view);
-        }
-        let start = Instant::now();
-        let view: Arc<str> = self.format(draft, text)?.into();
-        if let Some(key) = key {
-            runtime.formatted.keep(key, &view, start + ANSWER_LIFETIME);
-        }
-        Ok(view)
+        let key = self.answer_key(&[Some(text)], self.context.overlays);
+        let format = || self.format(draft, text).map(Arc::from);
+        self.env.runtime.formatted.get_or_make(key, ANSWER_LIFETIME, format)
     }
 
     /// Returns the isolation of the program.
@@ -169,10 +147,10 @@ impl<'a> GateProgram<'a> {
         let existing = self.drafts.iter().zip(texts).enumerate();
         let mut existing = existing.filter_map(|(at, (draft, text))| Some((at, draft, (*text)?)));
         let mut answers: Vec<Vec<ToolFinding>> = texts.iter().map(|_| Vec::new()).collect();
-        let first = match (existing.next(), self.drafts.first(), self.tool.mode) {
+        let first = match (existing.next(), self.drafts.first(), self.tool.program.kind) {
             (Some((at, draft, text)), ..) => (at, draft, Some(text)),
             // The project is checked without any of these files.
-            (None, Some(draft), ProgramMode::Command(command, _)) if command::runs_without_file(command) => {
+            (None, Some(draft), ProgramKind::Command(command)) if command::runs_without_file(command) => {
                 (0, draft, None)
             }
             (None, ..) => return Ok(answers),
@@ -206,16 +184,14 @@ impl<'a> GateProgram<'a> {
 
     fn run(&self, input: &ProgramInput<'_>) -> Result<Vec<Vec<ToolFinding>>, GateError> {
         let runtime = self.env.runtime;
-        let found = match self.tool.mode {
-            ProgramMode::Command(..) => {
+        let found = match self.tool.program.kind {
+            ProgramKind::Command(_) => {
                 let _slot = runtime.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
                 let limit = self.limit.with_timeout(self.rule.timeout);
                 self.timed(|| command::check_all(input, limit))
             }
             // A server call takes its slot when its turn comes.
-            ProgramMode::Server(server, _) => {
-                self.timed(|| server::check(input, server, runtime, self.limit))
-            }
+            ProgramKind::Server(server) => self.timed(|| server::check(input, server, runtime, self.limit)),
         };
         let mut found = found.map_err(|error| self.halted(error))?;
         packages::explain(input, &mut found);
@@ -247,10 +223,9 @@ impl<'a> GateProgram<'a> {
         overlays: DraftOverlays<'s>,
         also: DraftOverlays<'s>,
     ) -> ProgramInput<'s> {
-        let (ProgramMode::Command(_, program) | ProgramMode::Server(_, program)) = self.tool.mode;
         ProgramInput {
             rule: self.rule,
-            program,
+            program: self.tool.program.path,
             search: self.tool.search,
             root: self.env.root,
             path: draft.path,

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::plan::ProgramMode;
 use super::program::GateProgram;
 use crate::canary_samples::canaries;
 use crate::command::{DiskState, InstalledProgram, run_sample_within};
 use crate::draft::Draft;
 use crate::error::GateError;
 use crate::output::ToolFinding;
-use crate::runtime::{Proof, Subject, Traits};
+use crate::runtime::{ProgramKind, Proof, Subject, Traits};
 use lockgate_policy::{CacheScope, Canary, CanaryKind, CanaryText, Sample, Severity};
 use lockgate_text::{Buffer, Hints, Version};
 
@@ -116,12 +115,12 @@ fn adds_switch(program: &GateProgram<'_>, canary: &Canary, at: usize) -> bool {
 /// Returns the traits of the drafts and the files around them that may make the program skip one of them.
 fn traits(program: &GateProgram<'_>) -> Traits {
     let own = program.drafts.iter().map(|draft| (draft.path, Some(draft.after.view())));
-    let overlays = program.overlays.iter().map(|other| (other.path, other.text.map(Buffer::view)));
+    let overlays = program.context.overlays.iter().map(|other| (other.path, other.text.map(Buffer::view)));
     let drafts: Vec<(&str, Option<&str>)> = own.chain(overlays).collect();
-    let scope = match program.tool.mode {
-        ProgramMode::Command(command, _) => command.scope,
+    let scope = match program.tool.program.kind {
+        ProgramKind::Command(command) => command.scope,
         // A server is a new process each time, which must be tried.
-        ProgramMode::Server(..) => CacheScope::File,
+        ProgramKind::Server(_) => CacheScope::File,
     };
     Traits::new(&program.rule.gate, program.env.root, scope, &drafts)
 }
@@ -198,10 +197,10 @@ fn try_canary(
 /// True if the program finds the mistake of its canary in the project of its own sample. Then it works, and a file
 /// of this project in which it finds none is not part of what it checks.
 fn works_on_its_sample(program: &GateProgram<'_>, canary: &Canary) -> bool {
-    let (ProgramMode::Command(_, installed) | ProgramMode::Server(_, installed)) = program.tool.mode;
     let cache = program.env.cache.map(|cache| cache.join("canary"));
     let (search, isolation) = (program.tool.search, program.env.isolation);
-    let installed = InstalledProgram { program: installed, search, cache: cache.as_deref(), isolation };
+    let installed =
+        InstalledProgram { program: program.tool.program.path, search, cache: cache.as_deref(), isolation };
     let gate = &program.rule.gate;
     let limit = program.limit.with_timeout(program.rule.timeout);
     let detects = |(sample, kind): (Sample, CanaryKind)| {
@@ -232,7 +231,7 @@ fn run_canaries(
         .zip(&canaries)
         .map(|(draft, canary)| Some(canary.as_ref().unwrap_or(draft.after)))
         .collect();
-    program.ask_program(&texts, program.overlays)
+    program.ask_program(&texts, program.context.overlays)
 }
 
 /// Returns a finding in another file than the draft at this index: in one that it was not asked to check,

@@ -43,10 +43,10 @@ impl GateReport {
         GateReport { run, findings: Vec::new() }
     }
 
-    /// Adds a note to the reason of the run.
-    pub(super) fn with_note(mut self, why: String) -> GateReport {
-        let all: Vec<String> = self.run.why.into_iter().chain([sanitize(&why)]).collect();
-        self.run.why = Some(all.join("; "));
+    /// Adds a note, if there is one, to the reason of the run.
+    pub(super) fn with_note(mut self, note: Option<&str>) -> GateReport {
+        let notes: Vec<String> = self.run.why.into_iter().chain(note.map(sanitize)).collect();
+        self.run.why = (!notes.is_empty()).then(|| notes.join("; "));
         self
     }
 
@@ -61,7 +61,7 @@ impl GateReport {
         if self.run.outcome == Outcome::Passed {
             self.run.outcome = Outcome::Found;
         }
-        self.with_note(note.to_owned())
+        self.with_note(Some(note))
     }
 
     /// Records the isolation of the gate's program, if it ran.

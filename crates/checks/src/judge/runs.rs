@@ -15,7 +15,7 @@ use std::time::Duration;
 use super::baseline::TextBefore;
 use super::call::Member;
 use super::input::{GateInput, OnDisk};
-use super::plan::{External, ProgramMode};
+use super::plan::{External, SpecifiedProgram};
 use super::program::ProgramContext;
 use super::repair::Repair;
 use super::report::GateReport;
@@ -25,6 +25,7 @@ use crate::delta::ComparedFinding;
 use crate::draft::Draft;
 use crate::error::GateError;
 use crate::overlay::DraftOverlay;
+use crate::runtime::ProgramKind;
 use lockgate_policy::{Baseline, CacheScope, Level};
 use lockgate_sandbox::Isolation;
 use lockgate_text::Version;
@@ -105,7 +106,7 @@ impl<'a, 'd> Runs<'a, 'd> {
         });
         let mut runs = Runs { inputs, members, all: Vec::new(), judged: judged.collect() };
         let places: Vec<usize> = (0..members.len()).collect();
-        runs.all = runs.grouped(&places, |member| member.gate.how.mode);
+        runs.all = runs.grouped(&places, |member| member.gate.how.program);
         // Runs that look at more than one file start first.
         let mut all = std::mem::take(&mut runs.all);
         all.sort_by_key(|run| !runs.looks_at_project(run));
@@ -116,12 +117,16 @@ impl<'a, 'd> Runs<'a, 'd> {
         self.members.get(place).map(|(_, member)| member)
     }
 
-    fn grouped(&self, places: &[usize], mode: impl Fn(&Member<'a, 'd>) -> ProgramMode<'a>) -> Vec<SharedRun> {
+    fn grouped(
+        &self,
+        places: &[usize],
+        program: impl Fn(&Member<'a, 'd>) -> SpecifiedProgram<'a>,
+    ) -> Vec<SharedRun> {
         let mut known: HashMap<RunKey<'_>, usize> = HashMap::new();
         let mut runs: Vec<SharedRun> = Vec::new();
         for &place in places {
             let Some(member) = self.member(place) else { continue };
-            let at = *known.entry(key(member, mode(member), place)).or_insert(runs.len());
+            let at = *known.entry(key(member, program(member), place)).or_insert(runs.len());
             match runs.get_mut(at) {
                 Some(SharedRun(members)) => members.push(place),
                 None => runs.push(SharedRun(vec![place])),
@@ -142,7 +147,7 @@ impl<'a, 'd> Runs<'a, 'd> {
 
     fn looks_at_project(&self, SharedRun(places): &SharedRun) -> bool {
         let first = places.first().and_then(|place| self.member(*place));
-        first.is_some_and(|member| scope(member.gate.how.mode) != CacheScope::File)
+        first.is_some_and(|member| member.gate.how.program.kind.scope() != CacheScope::File)
     }
 
     /// Runs a program for the drafts that share a run; returns its report about each.
@@ -187,10 +192,10 @@ impl<'a, 'd> Runs<'a, 'd> {
         let members: Vec<&Member<'a, 'd>> = places.iter().filter_map(|place| self.member(*place)).collect();
         let Some(first) = members.first() else { return Some(Vec::new()) };
         let how = tool(first);
-        let (overlays, before) = self.attach_elsewhere(places, first, how.mode);
+        let (overlays, before) = self.attach_elsewhere(places, first, how.program.kind);
         let (overlays, before) = (overlays.iter().collect::<Vec<_>>(), before.iter().collect::<Vec<_>>());
         let context = ProgramContext { overlays: &overlays, text_before: &before };
-        let repairs = self.repairs(&members, how.mode);
+        let repairs = self.repairs(&members, how.program.kind);
         let (consulted, call) = match (first.call.consult(how, &members, &repairs, context), how.fallback) {
             (Ok(answer), _) => answer,
             (Err(why), Some(_)) => return Some(self.ask_instead(places, &why)),
@@ -208,7 +213,7 @@ impl<'a, 'd> Runs<'a, 'd> {
             Ok(_) => false,
         };
         let lists_files =
-            matches!(how.mode, ProgramMode::Command(command, _) if command::lists_files(command));
+            matches!(how.program.kind, ProgramKind::Command(command) if command::lists_files(command));
         let list_fails = lists_files && members.len() > 1 && consulted.iter().all(fails);
         if list_fails && splits < MAX_SPLITS {
             return None;
@@ -230,7 +235,7 @@ impl<'a, 'd> Runs<'a, 'd> {
     /// Returns the repairs of all texts that a run looked at: a program that stops at a syntax error in one
     /// of them reports nothing about the others. If its answer depends on other files, these are all drafts
     /// that the gate judges.
-    fn repairs(&self, members: &[&Member<'a, 'd>], mode: ProgramMode<'a>) -> Vec<&'d Repair<'d>> {
+    fn repairs(&self, members: &[&Member<'a, 'd>], kind: ProgramKind<'a>) -> Vec<&'d Repair<'d>> {
         let Some(first) = members.first() else { return Vec::new() };
         let own = first.call.input;
         let sees = |other: &&Member<'a, 'd>| {
@@ -240,7 +245,7 @@ impl<'a, 'd> Runs<'a, 'd> {
                 && input.group == own.group
         };
         let all = self.members.iter().map(|(_, other)| other);
-        match scope(mode) {
+        match kind.scope() {
             CacheScope::File => members.iter().map(|member| member.repair).collect(),
             CacheScope::Package | CacheScope::Project => all.filter(sees).map(|other| other.repair).collect(),
         }
@@ -250,15 +255,12 @@ impl<'a, 'd> Runs<'a, 'd> {
     fn ask_instead(&self, places: &[usize], why: &str) -> Vec<GateReply> {
         let command = |member: &Member<'a, 'd>| {
             let how = member.gate.how;
-            External { mode: how.fallback.unwrap_or(how.mode), fallback: None, ..how }
+            External { program: how.fallback.unwrap_or(how.program), fallback: None, ..how }
         };
-        let runs = self.grouped(places, |member| command(member).mode);
+        let runs = self.grouped(places, |member| command(member).program);
         let replies = runs.iter().flat_map(|SharedRun(places)| self.ask_places(places, &command));
         let why = format!("{why}; its command was run instead");
-        let with_note = |reply: GateReply| {
-            let report = reply.report.with_note(why.clone());
-            GateReply { report, ..reply }
-        };
+        let with_note = |reply: GateReply| GateReply { report: reply.report.with_note(Some(&why)), ..reply };
         replies.map(with_note).collect()
     }
 
@@ -272,10 +274,10 @@ impl<'a, 'd> Runs<'a, 'd> {
         &self,
         places: &[usize],
         first: &Member<'a, 'd>,
-        mode: ProgramMode<'a>,
+        kind: ProgramKind<'a>,
     ) -> (Vec<DraftOverlay<'d>>, Vec<DraftOverlay<'d>>) {
         let own = first.call.input;
-        if scope(mode) == CacheScope::File {
+        if kind.scope() == CacheScope::File {
             return (Vec::new(), Vec::new());
         }
         let checked: HashSet<&str> =
@@ -309,19 +311,18 @@ impl<'a, 'd> Runs<'a, 'd> {
     }
 }
 
-fn key<'d>(member: &'d Member<'_, 'd>, mode: ProgramMode<'d>, place: usize) -> RunKey<'d> {
+fn key<'d>(member: &'d Member<'_, 'd>, program: SpecifiedProgram<'d>, place: usize) -> RunKey<'d> {
     let (rule, env, input) = (member.gate.rule, &member.call.input.env, member.call.input);
-    let (ProgramMode::Command(_, program) | ProgramMode::Server(_, program)) = mode;
-    let how = match mode {
-        ProgramMode::Command(command, _) => command::shared_part(rule, command, env.root, member.draft.path)
+    let how = match program.kind {
+        ProgramKind::Command(command) => command::shared_part(rule, command, env.root, member.draft.path)
             .map_or(RunMode::Alone(place), RunMode::Command),
-        ProgramMode::Server(server, _) => {
+        ProgramKind::Server(server) => {
             RunMode::Server(folder_of(env.root, member.draft.path, &server.cwd).to_owned())
         }
     };
     RunKey {
         gate: (&rule.gate.name, rule.gate.version),
-        program,
+        program: program.path,
         search: member.gate.how.search,
         root: env.root,
         group: input.group,
@@ -331,12 +332,5 @@ fn key<'d>(member: &'d Member<'_, 'd>, mode: ProgramMode<'d>, place: usize) -> R
         baseline: rule.baseline,
         args: &rule.args,
         how,
-    }
-}
-
-fn scope(mode: ProgramMode<'_>) -> CacheScope {
-    match mode {
-        ProgramMode::Command(command, _) => command.scope,
-        ProgramMode::Server(server, _) => server.scope,
     }
 }

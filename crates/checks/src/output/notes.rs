@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
 
-use crate::constant_pattern::regex_set;
+use crate::constant_pattern::{regex, regex_set};
 
 /// Notes of launchers and runtimes of tools. They do not look like findings of any tool.
 const NOTES: [&str; 33] = [
@@ -79,18 +79,18 @@ const FAILURE: &str = r"(?i)^(?:[\w.-]+: )?(?:fatal|error|critical|panic)\b";
 
 static NOTE_SET: LazyLock<RegexSet> = LazyLock::new(|| regex_set(&NOTES));
 static CRASH_SET: LazyLock<RegexSet> = LazyLock::new(|| regex_set(&CRASHES));
-static FOREIGN: LazyLock<RegexSet> = LazyLock::new(|| regex_set(&[FOREIGN_WARNING]));
-static HARMLESS_SET: LazyLock<RegexSet> = LazyLock::new(|| regex_set(&[HARMLESS]));
-static FAILURE_SET: LazyLock<RegexSet> = LazyLock::new(|| regex_set(&[FAILURE]));
+static FOREIGN_REGEX: LazyLock<Regex> = LazyLock::new(|| regex(FOREIGN_WARNING));
+static HARMLESS_REGEX: LazyLock<Regex> = LazyLock::new(|| regex(HARMLESS));
+static FAILURE_REGEX: LazyLock<Regex> = LazyLock::new(|| regex(FAILURE));
 
 /// Returns true for a line that says nothing about the checked text.
 pub(super) fn is_note(line: &str) -> bool {
-    is_on() && (NOTE_SET.is_match(line) || FOREIGN.is_match(line)) && !is_crash(line)
+    is_on() && (NOTE_SET.is_match(line) || FOREIGN_REGEX.is_match(line)) && !is_crash(line)
 }
 
 /// Returns true for a line that reports an error of the program itself, and is no known note.
 pub(super) fn is_failure(line: &str) -> bool {
-    is_on() && FAILURE_SET.is_match(line) && !is_note(line)
+    is_on() && FAILURE_REGEX.is_match(line) && !is_note(line)
 }
 
 /// Returns the first line of this text that reports a crash, except for tracebacks that the interpreter
@@ -98,7 +98,7 @@ pub(super) fn is_failure(line: &str) -> bool {
 pub(super) fn crash(text: &str) -> Option<&str> {
     let mut before = "";
     text.lines().find(|line| {
-        let is_harmless = HARMLESS_SET.is_match(before);
+        let is_harmless = HARMLESS_REGEX.is_match(before);
         before = line;
         is_crash(line) && !is_harmless
     })
@@ -126,7 +126,7 @@ pub(super) fn lines_and_findings<'t>(
     let mut quotes_source = false;
     text.lines().flat_map(move |line| texts_that_count(line, is_finding)).filter(move |line| {
         let is_source = quotes_source && line.starts_with("  ") && !is_own(line);
-        quotes_source = is_on() && FOREIGN.is_match(line) && !is_own(line);
+        quotes_source = is_on() && FOREIGN_REGEX.is_match(line) && !is_own(line);
         let says_nothing = line.trim().is_empty() || ignore.is_some_and(|ignore| ignore.is_match(line));
         !(is_source || quotes_source || says_nothing)
     })

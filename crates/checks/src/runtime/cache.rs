@@ -1,32 +1,17 @@
 //! A cache of the results of programs: their findings, and the texts that fixers made.
 //!
-//! Invariant: a cache is bounded in number and in bytes, and returns nothing that has expired.
+//! Invariant: a cache returns nothing that has expired.
 
-use parking_lot::Mutex;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use lru::LruCache;
-
+use crate::bounded_cache::{BoundedCache, CacheValue};
 use crate::output::ToolFinding;
 use lockgate_text::Version;
 
 /// The findings of a program in each text of a run.
 pub(crate) type CachedFindings = Arc<[Vec<ToolFinding>]>;
-
-/// A value that is cached, with the limits of its cache.
-pub(crate) trait CacheValue: Clone {
-    /// The maximum number of cached values.
-    const MAX_ENTRIES: NonZeroUsize;
-    /// The maximum size of all cached values, in bytes.
-    const MAX_BYTES: usize;
-    /// The maximum size of one cached value, in bytes: it must not evict all others.
-    const LARGEST: usize;
-
-    /// Returns the approximate size of the value, in bytes.
-    fn size(&self) -> usize;
-}
 
 impl CacheValue for CachedFindings {
     const MAX_ENTRIES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
@@ -53,69 +38,72 @@ impl CacheValue for Arc<str> {
     }
 }
 
-/// The values by cache key; the least recently used ones are evicted.
-#[derive(Debug)]
-pub(crate) struct ExpiringCache<V>(Mutex<CacheEntries<V>>);
+/// A value, and the moment at which it expires.
+impl<V: CacheValue> CacheValue for (V, Instant) {
+    const MAX_ENTRIES: NonZeroUsize = V::MAX_ENTRIES;
+    const MAX_BYTES: usize = V::MAX_BYTES;
+    const LARGEST: usize = V::LARGEST;
 
-#[derive(Debug)]
-struct CacheEntries<V> {
-    values: LruCache<Version, (V, Instant)>,
-    bytes: usize,
+    fn size(&self) -> usize {
+        self.0.size()
+    }
 }
+
+/// The values that have not expired.
+#[derive(Debug)]
+pub(crate) struct ExpiringCache<V>(BoundedCache<(V, Instant)>);
 
 impl<V: CacheValue> Default for ExpiringCache<V> {
     fn default() -> ExpiringCache<V> {
-        ExpiringCache(Mutex::new(CacheEntries { values: LruCache::new(V::MAX_ENTRIES), bytes: 0 }))
+        ExpiringCache(BoundedCache::default())
     }
 }
 
 impl<V: CacheValue> ExpiringCache<V> {
     /// Returns the cached value, if it has not expired.
     pub(crate) fn get(&self, key: Version, now: Instant) -> Option<V> {
-        let mut cache = self.0.lock();
-        let (value, until) = cache.values.get(&key)?;
-        if now < *until {
-            return Some(value.clone());
+        let (value, until) = self.0.get(key)?;
+        if now >= until {
+            self.forget(key);
+            return None;
         }
-        cache.forget(key);
-        None
+        Some(value)
+    }
+
+    /// Returns the cached value, or else that of `make`, which is kept until this long after it was asked for. Without
+    /// a key, nothing is cached.
+    ///
+    /// Errors: those of `make`.
+    pub(crate) fn get_or_make<E>(
+        &self,
+        key: Option<Version>,
+        lifetime: Duration,
+        make: impl FnOnce() -> Result<V, E>,
+    ) -> Result<V, E> {
+        let now = Instant::now();
+        if let Some(value) = key.and_then(|key| self.get(key, now)) {
+            return Ok(value);
+        }
+        let value = make()?;
+        if let Some(key) = key {
+            self.keep(key, &value, now + lifetime);
+        }
+        Ok(value)
     }
 
     /// Removes the value from the cache.
     pub(crate) fn forget(&self, key: Version) {
-        self.0.lock().forget(key);
+        self.0.forget(key);
     }
 
     /// Caches a value until this moment, unless it is too large.
     pub(crate) fn keep(&self, key: Version, value: &V, until: Instant) {
-        if value.size() > V::LARGEST {
-            return;
-        }
-        let mut cache = self.0.lock();
-        cache.forget(key);
-        cache.bytes += value.size();
-        if let Some((_, (oldest, _))) = cache.values.push(key, (value.clone(), until)) {
-            cache.bytes -= oldest.size();
-        }
-        while cache.bytes > V::MAX_BYTES {
-            let Some((_, (oldest, _))) = cache.values.pop_lru() else { break };
-            cache.bytes -= oldest.size();
-        }
-    }
-}
-
-impl<V: CacheValue> CacheEntries<V> {
-    fn forget(&mut self, key: Version) {
-        if let Some((value, _)) = self.values.pop(&key) {
-            self.bytes -= value.size();
-        }
+        self.0.keep(key, (value.clone(), until));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::Severity;
 
@@ -149,7 +137,7 @@ mod tests {
         assert_eq!(answers.get(key(2), now), None);
         assert_eq!(answers.get(key(1), until), None);
         assert_eq!(answers.get(key(1), now), None, "it is forgotten");
-        assert_eq!(answers.0.lock().bytes, 0);
+        assert_eq!(answers.0.extent(), (0, 0));
     }
 
     #[test]
@@ -164,7 +152,7 @@ mod tests {
         answers.keep(key(4), &answer(large), until);
         let known = |numbers: [usize; 5]| numbers.map(|number| answers.get(key(number), now).is_some());
         assert_eq!(known([0, 1, 2, 3, 4]), [true, false, true, true, true]);
-        assert_eq!(answers.0.lock().bytes, CachedFindings::MAX_BYTES);
+        assert_eq!(answers.0.extent().1, CachedFindings::MAX_BYTES);
         answers.keep(key(5), &answer(large + 1), until);
         assert_eq!(known([0, 2, 3, 4, 5]), [true, true, true, true, false], "one that is too large");
     }
@@ -178,9 +166,7 @@ mod tests {
             answers.keep(key(number), &answer(0), until);
             answers.keep(key(number), &answer(1), until);
         }
-        let cache = answers.0.lock();
-        assert_eq!(cache.values.len(), most);
-        assert_eq!(cache.bytes, most * answer(1).size());
+        assert_eq!(answers.0.extent(), (most, most * answer(1).size()));
     }
 
     #[test]

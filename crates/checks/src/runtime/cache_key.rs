@@ -9,8 +9,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
-use super::cache_inputs::CacheInputs;
 use super::key_hasher::KeyHasher;
+use super::program_kind::ProgramKind;
 use super::{config_deps, file_walk};
 use crate::regular;
 use lockgate_policy::{CacheScope, Gate, Rule, ServerSpec};
@@ -35,19 +35,19 @@ impl<'a> CacheKey<'a> {
     /// Reads the current inputs; `None` if the metadata of the program cannot be read.
     pub(crate) fn new(
         rule: &Rule,
-        inputs: CacheInputs<'_>,
+        kind: ProgramKind<'_>,
         program: &Path,
         root: &Path,
         paths: &[&'a str],
     ) -> Option<CacheKey<'a>> {
         let mut run = KeyHasher::default();
-        run.add(inputs.name());
+        run.add(kind.name());
         run.add(root.as_os_str().as_bytes());
         run.add(rule.gate.name.as_bytes());
         run.add(rule.gate.version.hex().as_bytes());
         run.file_at(program)?;
         rule.args.iter().for_each(|word| run.add(word.as_bytes()));
-        let (names, edited) = (inputs.names(), paths.iter().map(|path| root.join(path)).collect());
+        let (names, edited) = (kind.names(), paths.iter().map(|path| root.join(path)).collect());
         // Files of one folder have the same configuration above them.
         let mut folders: HashMap<&str, Version> = HashMap::new();
         let mut of_file = |path: &'a str| {
@@ -55,7 +55,7 @@ impl<'a> CacheKey<'a> {
             let configuration = folders.entry(folder).or_insert_with(|| {
                 let mut tool = KeyHasher::default();
                 configure(&mut tool, &names, &root.join(path));
-                config_deps::add(&mut tool, &rule.gate, inputs, &root.join(path), &edited);
+                config_deps::add(&mut tool, &rule.gate, kind, &root.join(path), &edited);
                 tool.version()
             });
             let mut tool = KeyHasher::default();
@@ -64,7 +64,7 @@ impl<'a> CacheKey<'a> {
             (path, tool.version())
         };
         let files = paths.iter().map(|path| of_file(path)).collect();
-        let around = match inputs.scope() {
+        let around = match kind.scope() {
             CacheScope::File => Some(KeyHasher::default().version()),
             CacheScope::Package => file_walk::package(&rule.gate, root, paths),
             CacheScope::Project => file_walk::project(&rule.gate, root, paths),
@@ -104,9 +104,9 @@ pub(crate) fn configured(gate: &Gate, server: &ServerSpec, program: &Path, folde
     let mut tool = KeyHasher::default();
     tool.add(gate.version.hex().as_bytes());
     let _unreadable = tool.file_at(program);
-    let (inputs, file) = (CacheInputs::Server(server), folder.join("file"));
-    configure(&mut tool, &inputs.names(), &file);
-    config_deps::add(&mut tool, gate, inputs, &file, &HashSet::new());
+    let (kind, file) = (ProgramKind::Server(server), folder.join("file"));
+    configure(&mut tool, &kind.names(), &file);
+    config_deps::add(&mut tool, gate, kind, &file, &HashSet::new());
     tool.version()
 }
 

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
-use super::cache_inputs::CacheInputs;
 use super::key_hasher::KeyHasher;
+use super::program_kind::ProgramKind;
 use lockgate_policy::{Gate, language_of};
 
 /// The maximum number of entries of a folder that are checked.
@@ -28,14 +28,14 @@ const ENVIRONMENTS: [&str; 2] = [".venv/lib", "venv/lib"];
 pub(super) fn add(
     tool: &mut KeyHasher,
     gate: &Gate,
-    inputs: CacheInputs<'_>,
+    kind: ProgramKind<'_>,
     file: &Path,
     edited: &HashSet<PathBuf>,
 ) {
-    let names = inputs.names();
+    let names = kind.names();
     for folder in file.ancestors().skip(1) {
         if names.iter().any(|name| folder.join(name).is_file()) {
-            add_directory(tool, gate, inputs, folder, edited);
+            add_directory(tool, gate, kind, folder, edited);
         }
         packages(tool, folder);
     }
@@ -44,12 +44,12 @@ pub(super) fn add(
 fn add_directory(
     tool: &mut KeyHasher,
     gate: &Gate,
-    inputs: CacheInputs<'_>,
+    kind: ProgramKind<'_>,
     folder: &Path,
     edited: &HashSet<PathBuf>,
 ) {
     let Ok(entries) = fs::read_dir(folder) else { return };
-    let counts = |entry: &DirEntry| !edited.contains(&entry.path()) && is_config_dep(gate, inputs, entry);
+    let counts = |entry: &DirEntry| !edited.contains(&entry.path()) && is_config_dep(gate, kind, entry);
     let mut config_files: Vec<DirEntry> = entries.flatten().take(MAX_ENTRIES).filter(counts).collect();
     config_files.sort_by_key(DirEntry::file_name);
     for entry in config_files {
@@ -57,7 +57,7 @@ fn add_directory(
     }
 }
 
-fn is_config_dep(gate: &Gate, inputs: CacheInputs<'_>, entry: &DirEntry) -> bool {
+fn is_config_dep(gate: &Gate, kind: ProgramKind<'_>, entry: &DirEntry) -> bool {
     let small = entry.metadata().is_ok_and(|found| found.is_file() && found.len() <= LARGEST);
     let name = entry.file_name();
     let Some(name) = name.to_str().filter(|_| small) else { return false };
@@ -65,7 +65,7 @@ fn is_config_dep(gate: &Gate, inputs: CacheInputs<'_>, entry: &DirEntry) -> bool
         language if gate.covers(language) => false,
         Some(language) => WRITTEN_IN.contains(&language.name.as_str()),
         // Any small file may be configuration of a command. A server restarts for each change, so it has fewer.
-        None => matches!(inputs, CacheInputs::Command(_)),
+        None => matches!(kind, ProgramKind::Command(_)),
     }
 }
 
@@ -94,11 +94,11 @@ mod tests {
     use lockgate_policy::Catalogue;
     use lockgate_text::Version;
 
-    fn version_of(inputs: CacheInputs<'_>, folder: &Path) -> Version {
+    fn version_of(kind: ProgramKind<'_>, folder: &Path) -> Version {
         let mut hasher = KeyHasher::default();
         let file = folder.join("sub/a.py");
         let edited = HashSet::from([file.clone()]);
-        add(&mut hasher, pyright(), inputs, &file, &edited);
+        add(&mut hasher, pyright(), kind, &file, &edited);
         hasher.version()
     }
 
@@ -106,8 +106,8 @@ mod tests {
         Catalogue::embedded().find("pyright").unwrap()
     }
 
-    fn server() -> CacheInputs<'static> {
-        CacheInputs::Server(pyright().server().unwrap())
+    fn server() -> ProgramKind<'static> {
+        ProgramKind::Server(pyright().server().unwrap())
     }
 
     #[test]
@@ -118,8 +118,8 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        let command = CacheInputs::Command(pyright().command().unwrap());
-        let both = || [server(), command].map(|inputs| version_of(inputs, project.path()));
+        let command = ProgramKind::Command(pyright().command().unwrap());
+        let both = || [server(), command].map(|kind| version_of(kind, project.path()));
         write("base.json", "{}");
         let alone = both();
         write("base.json", "{ }");

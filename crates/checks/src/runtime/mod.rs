@@ -1,12 +1,12 @@
 //! State that gates keep between calls, and share among concurrent calls.
 
 mod cache;
-mod cache_inputs;
 mod cache_key;
 mod canary;
 mod config_deps;
 mod file_walk;
 mod key_hasher;
+mod program_kind;
 mod slots;
 mod traits;
 mod versions;
@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 pub(super) use self::cache::CachedFindings;
 use self::cache::ExpiringCache;
-pub(super) use self::cache_inputs::CacheInputs;
 pub(super) use self::cache_key::{ANSWER_LIFETIME, CacheKey, configured};
 use self::canary::Proofs;
 pub(super) use self::canary::{Proof, Subject};
 pub(super) use self::file_walk::survey;
+pub(super) use self::program_kind::ProgramKind;
 pub(super) use self::slots::Slots;
 pub(super) use self::traits::Traits;
 pub(super) use self::versions::Versions;
@@ -28,7 +28,7 @@ use super::server::ServerPool;
 use lockgate_sandbox::{Ceiling, Isolation, strongest, unavailable_reason};
 
 /// State that gates keep between calls: slots, cached answers, servers, and proofs that programs work.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct GateRuntime {
     pub(super) slots: Slots,
     pub(super) answers: ExpiringCache<CachedFindings>,
@@ -64,22 +64,5 @@ impl GateRuntime {
     /// Returns the reason that no stronger isolation is available; `None` if it is the strongest.
     pub fn isolation_shortfall(&self) -> Option<String> {
         unavailable_reason(Isolation::Bubblewrap, self.ceiling)
-    }
-}
-
-impl Default for GateRuntime {
-    /// Creates a runtime without permanent servers that runs at most as many programs at one time as the
-    /// machine has cores.
-    fn default() -> GateRuntime {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        GateRuntime {
-            slots: Slots::new(cores),
-            answers: ExpiringCache::default(),
-            proofs: Proofs::default(),
-            formatted: ExpiringCache::default(),
-            ceiling: Ceiling::default(),
-            pool: ServerPool::default(),
-            versions: Versions::default(),
-        }
     }
 }

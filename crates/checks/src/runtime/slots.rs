@@ -22,6 +22,13 @@ pub(crate) struct Slots {
 #[must_use = "the slot is free again when this is dropped"]
 pub(crate) struct RunSlot<'a>(&'a Slots);
 
+impl Default for Slots {
+    /// Creates a slot for each core of this process.
+    fn default() -> Slots {
+        Slots::new(std::thread::available_parallelism().map_or(2, usize::from))
+    }
+}
+
 impl Slots {
     /// Creates a set of `count` slots.
     pub(crate) fn new(count: usize) -> Slots {

@@ -41,14 +41,11 @@ impl Capabilities {
         let params = message.get("params").unwrap_or(&Value::Null);
         match (method, message.get("id")) {
             (Some(method), Some(id)) => {
-                let answer = match self.handle_request(method, params, state) {
-                    Some(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
-                    None => {
-                        let error = json!({ "code": METHOD_NOT_FOUND, "message": "method not found" });
-                        json!({ "jsonrpc": "2.0", "id": id, "error": error })
-                    }
+                let (key, answer) = match self.handle_request(method, params, state) {
+                    Some(result) => ("result", result),
+                    None => ("error", json!({ "code": METHOD_NOT_FOUND, "message": "method not found" })),
                 };
-                state.send(&answer);
+                state.send(&json!({ "jsonrpc": "2.0", "id": id, key: answer }));
             }
             (Some(method), None) => self.handle_notification(method, params, state),
             (None, Some(id)) if id.as_u64() == Some(greeting) => self.handle_initialize(message, state)?,

@@ -58,7 +58,7 @@ pub(super) fn check(
         also.ok_or_else(|| GateError::Unreachable("the language server cannot see a path".to_owned()))?;
     let question = DiagnosticsRequest {
         texts: std::iter::once(own).chain(also).collect(),
-        overlays: other_documents(input),
+        overlays: other_documents(input, server),
         files,
         has_new_files: !input.on_disk || input.overlays.iter().any(|other| !imports::is_on_disk(other)),
         offer: server.diagnostics.offer,
@@ -125,17 +125,11 @@ fn unseen_part(
 }
 
 /// The other drafts that the server can read and does not check.
-fn other_documents<'a>(input: &ProgramInput<'a>) -> Vec<DocumentText<'a>> {
-    let Some(server) = input.rule.gate.server() else { return Vec::new() };
-    let is_unchecked = |other: &&&DraftOverlay<'a>| !input.batched.iter().any(|also| also.path == other.path);
-    let reads = |other: &&&DraftOverlay<'a>| input.rule.gate.covers(other.language);
-    input
-        .overlays
-        .iter()
-        .filter(is_unchecked)
-        .filter(reads)
-        .filter_map(|other| document_for(server, other))
-        .collect()
+fn other_documents<'a>(input: &ProgramInput<'a>, server: &ServerSpec) -> Vec<DocumentText<'a>> {
+    let is_checked = |other: &DraftOverlay<'a>| input.batched.iter().any(|also| also.path == other.path);
+    let reads = |other: &DraftOverlay<'a>| input.rule.gate.covers(other.language) && !is_checked(other);
+    let others = input.overlays.iter().filter(|other| reads(other));
+    others.filter_map(|other| document_for(server, other)).collect()
 }
 
 /// The document for a draft.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::documents::{Documents, uri};
 use super::running::{Launch, RunningServer, WaitOutcome};
-use super::state::{PublishedDiagnostics, ServerState};
+use super::state::PublishedDiagnostics;
 use crate::error::GateError;
 use lockgate_policy::{Columns, Offer};
 use lockgate_sandbox::{Halt, Limit};
@@ -85,12 +85,10 @@ impl ServerSession {
         question: &DiagnosticsRequest<'_>,
         limit: Limit<'_>,
     ) -> Result<(Vec<Vec<Value>>, Columns), GateError> {
-        let mut documents = OpenDocuments::begin(self);
-        let result = documents.request_diagnostics(question, limit);
-        let session = &mut *documents.session;
+        let result = OpenDocuments::begin(self).request_diagnostics(question, limit);
         match &result {
-            Err(GateError::Halted(Halt::TimedOut)) => session.timeouts += 1,
-            Ok(_) | Err(_) => session.timeouts = 0,
+            Err(GateError::Halted(Halt::TimedOut)) => self.timeouts += 1,
+            Ok(_) | Err(_) => self.timeouts = 0,
         }
         result
     }
@@ -146,23 +144,15 @@ impl<'s> OpenDocuments<'s> {
         question: &DiagnosticsRequest<'_>,
         limit: Limit<'_>,
     ) -> Result<(Vec<Vec<Value>>, Columns), GateError> {
-        let greeted = |state: &mut ServerState| {
-            if state.initialized && state.ready {
-                WaitOutcome::Done(state.columns)
-            } else {
-                WaitOutcome::Wait
-            }
-        };
-        let columns = self.session.server.wait(limit, greeted)?;
+        let columns = self.session.server.wait(limit, |state| match state.initialized && state.ready {
+            true => WaitOutcome::Done(state.columns),
+            false => WaitOutcome::Wait,
+        })?;
         self.session.sync_files(&question.files);
         // The texts to check are shown last, so that their diagnostics consider all other drafts.
-        for text in &question.overlays {
+        let all_but_last = question.texts.iter().rev().skip(1).rev();
+        for text in question.overlays.iter().chain(all_but_last) {
             self.show(text);
-        }
-        if let Some((_, rest)) = question.texts.split_last() {
-            rest.iter().for_each(|text| {
-                self.show(text);
-            });
         }
         // Show them all again: diagnostics published for the first could predate the last.
         let versions: Vec<i64> = question.texts.iter().rev().map(|text| self.show(text)).collect();
@@ -258,10 +248,10 @@ impl<'s> OpenDocuments<'s> {
                 Ok(report) => return items(&report),
                 Err(code) if CANCELLED_CODES.contains(&code) && broken_off < MAX_CANCELLED => {
                     broken_off += 1;
-                    let (until, mut waited) = (Instant::now() + RETRY_PAUSE, false);
-                    link.wait(limit, |_| {
-                        waited = Instant::now() >= until;
-                        if waited { WaitOutcome::Done(()) } else { WaitOutcome::Until(until) }
+                    let until = Instant::now() + RETRY_PAUSE;
+                    link.wait(limit, |_| match Instant::now() >= until {
+                        true => WaitOutcome::Done(()),
+                        false => WaitOutcome::Until(until),
                     })?;
                 }
                 Err(code) => return Err(GateError::Broken(format!("returned the error {code}"))),

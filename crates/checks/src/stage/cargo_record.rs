@@ -15,14 +15,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata, TryLockError};
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::StagedPath;
+use super::{StagedPath, replace_with_json};
 use crate::regular;
 use lockgate_sandbox::{Halt, Limit, create_private, remove_tree};
 use lockgate_text::Version;
@@ -190,7 +190,7 @@ impl CargoRecord {
                 plan.push(TextToStage { path, text: Some(text), since });
             }
         }
-        self.write()?;
+        replace_with_json(&self.target.join(RECORD), &self.record)?;
         Ok(plan)
     }
 
@@ -202,13 +202,6 @@ impl CargoRecord {
             self.record.texts.insert(path.to_owned(), RecordedText { hash: hash.to_owned(), since });
             since
         })
-    }
-
-    fn write(&self) -> io::Result<()> {
-        let mut whole = tempfile::NamedTempFile::new_in(&self.target)?;
-        // The serializer writes each sign by itself.
-        whole.write_all(&serde_json::to_vec(&self.record).map_err(io::Error::from)?)?;
-        whole.persist(self.target.join(RECORD)).map(drop).map_err(|error| error.error)
     }
 }
 
@@ -386,7 +379,7 @@ mod tests {
             if is_noted_after {
                 std::thread::sleep(TICK * 3);
                 second.record.last = Some(SystemTime::now());
-                second.write().unwrap();
+                replace_with_json(&second.target.join(RECORD), &second.record).unwrap();
             }
             drop(second);
             let next = shown(target, root, &[]);

@@ -23,6 +23,9 @@ use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use serde::Serialize;
+use tempfile::NamedTempFile;
+
 use lockgate_sandbox::{PrivateFolder, create_private};
 use lockgate_text::Version;
 
@@ -189,6 +192,14 @@ fn entries(folder: &Path, most: usize) -> io::Result<Vec<DirEntry>> {
     Ok(entries)
 }
 
+/// Replaces a file at once by this value as JSON.
+fn replace_with_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    let mut whole = NamedTempFile::new_in(path.parent().unwrap_or(path))?;
+    // The serializer writes each sign by itself.
+    whole.write_all(&serde_json::to_vec(value).map_err(io::Error::from)?)?;
+    whole.persist(path).map(drop).map_err(|error| error.error)
+}
+
 /// Splits a path into components, and rejects those that do not lead down.
 fn components(path: &str) -> io::Result<Vec<&OsStr>> {
     let part = |component| match component {
@@ -215,8 +226,7 @@ fn write_new(path: &Path, text: &[u8]) -> io::Result<File> {
 /// mypy takes a module for unchanged if its size and time in whole seconds are equal. Of two drafts written
 /// within one second it would otherwise see only the first.
 pub(super) fn write(path: &Path, text: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(text)?;
+    let file = write_new(path, text)?;
     let hex = Version::hash(text).hex();
     let seconds = hex.get(..8).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default();
     file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds % (1 << 30)))
@@ -229,6 +239,9 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+
+    /// The files get the time at which they are written.
+    const NOW: FileTime<'static> = FileTime::Given(&BTreeMap::new());
 
     fn new<'a>(path: &'a str, text: &'a [u8]) -> StagedPath<'a> {
         StagedPath { path, text: Some(text) }
@@ -246,7 +259,7 @@ mod tests {
         let staged =
             [new("a/b/old.py", b"1"), new("a/new/x.py", b"2"), StagedPath { path: "a/gone.py", text: None }];
         let stage = Stage::new().unwrap();
-        let copy = stage.copy(root.path(), &staged, FileTime::Now).unwrap();
+        let copy = stage.copy(root.path(), &staged, NOW).unwrap();
         let read = |path: &str| fs::read_to_string(copy.join(path)).ok();
         assert_eq!(
             ["a/b/old.py", "a/new/x.py", "a/gone.py", "a/b/kept.py", "c/kept.py"].map(read),
@@ -277,7 +290,7 @@ mod tests {
         fs::write(root.path().join(".hidden"), "y").unwrap();
         symlink("nowhere", root.path().join("dangling")).unwrap();
         let stage = Stage::new().unwrap();
-        let copy = stage.copy(root.path(), &[new("new.py", b"new")], FileTime::Now).unwrap();
+        let copy = stage.copy(root.path(), &[new("new.py", b"new")], NOW).unwrap();
         assert_eq!(copy.file_name(), root.path().file_name());
         assert_eq!(fs::read_link(copy.join(&strange)).unwrap(), root.path().join(&strange));
         assert_eq!(fs::read(copy.join(".hidden")).unwrap(), b"y");
@@ -304,7 +317,7 @@ mod tests {
         let stage = Stage {
             folder: PrivateFolder::holding(tempfile::tempdir_in(around.join("tmp")).unwrap()).unwrap(),
         };
-        let copy = stage.copy(&around, &[new("new.py", b"")], FileTime::Now).unwrap();
+        let copy = stage.copy(&around, &[new("new.py", b"")], NOW).unwrap();
         assert!(copy.join("src").exists() && !copy.join("tmp").exists());
     }
 
@@ -312,12 +325,9 @@ mod tests {
     fn a_file_where_a_folder_is_due_is_no_way() {
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("a"), "").unwrap();
-        assert!(Stage::new().unwrap().copy(root.path(), &[new("a/b/c.py", b"")], FileTime::Now).is_err());
+        assert!(Stage::new().unwrap().copy(root.path(), &[new("a/b/c.py", b"")], NOW).is_err());
         for path in ["", "..", "a/../b", "/a", "."] {
-            assert!(
-                Stage::new().unwrap().copy(root.path(), &[new(path, b"")], FileTime::Now).is_err(),
-                "{path}"
-            );
+            assert!(Stage::new().unwrap().copy(root.path(), &[new(path, b"")], NOW).is_err(), "{path}");
             assert!(Stage::new().unwrap().draft(path, b"").is_err(), "{path}");
         }
     }

@@ -23,9 +23,6 @@ const MAX_MOUNTS: usize = 300;
 /// The modification time that a staged file gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileTime<'a> {
-    /// The time at which it is written.
-    #[cfg(test)]
-    Now,
     /// A time derived from the text.
     FromText,
     /// The given time of each path, relative to the root; else the time at which it is written.
@@ -36,8 +33,6 @@ impl FileTime<'_> {
     /// Writes a draft to `place`; `path` is where the program sees it, relative to the root.
     pub(super) fn write(self, place: &Path, path: &str, text: &[u8]) -> io::Result<()> {
         match self {
-            #[cfg(test)]
-            FileTime::Now => write_new(place, text).map(drop),
             FileTime::FromText => write(place, text),
             FileTime::Given(times) => {
                 let file = write_new(place, text)?;

@@ -7,13 +7,14 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
+use super::replace_with_json;
 use lockgate_sandbox::create_private;
 use lockgate_text::Version;
 
@@ -59,10 +60,7 @@ impl Notes {
             all.retain(|_, note| note.since > oldest);
         }
         create_private(&self.0)?;
-        let mut whole = tempfile::NamedTempFile::new_in(&self.0)?;
-        // The serializer writes each sign by itself.
-        whole.write_all(&serde_json::to_vec(&all).map_err(io::Error::from)?)?;
-        whole.persist(self.file(root)).map(drop).map_err(|error| error.error)
+        replace_with_json(&self.file(root), &all)
     }
 
     fn file(&self, root: &Path) -> PathBuf {

@@ -258,7 +258,7 @@ impl EditContext {
     fn wrote(&self, piece: &ReplacedLines, finding: &ComparedFinding) -> bool {
         let (first, last) = piece.new;
         let (first, last) = if first <= last { piece.new } else { (last, first.min(self.last_line)) };
-        finding.line <= last && finding.end_line >= first
+        meets(finding, first, last)
     }
 
     /// Returns the number of old faults in the lines of a piece, plus those next to it that are gone. A fault next to the

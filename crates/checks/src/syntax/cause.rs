@@ -7,116 +7,12 @@
 //! Invariant: every fault is either reported or counted.
 
 use super::super::delta::{Belief, ComparedFinding, MarkedFinding};
-use super::brackets::{BracketReport, Brackets, balance};
+use super::brackets::{BracketReport, balance};
 use super::fault::SyntaxFault;
 use lockgate_text::{Buffer, LineMap};
 
 /// The distance, in lines, below which a fault replaces its cause in the report.
 const NEAR: usize = 5;
-/// The longest search back for the start of a line, in bytes, so that a text of one line takes linear time.
-const LONGEST_LINE: usize = 400;
-/// The most open brackets that are searched for one with the same indentation.
-const DEEPEST: usize = 64;
-
-/// Pairs brackets by their indentation.
-#[derive(Debug, Default)]
-struct Nesting {
-    open: Vec<Open>,
-    unclosed: Vec<usize>,
-}
-
-#[derive(Debug)]
-struct Open {
-    close: char,
-    at: usize,
-    /// The indentation of its line, if known.
-    indent: Option<usize>,
-}
-
-impl Nesting {
-    /// Adds the next token of this text; ignores all tokens except brackets.
-    fn see(&mut self, token: &str, at: usize, text: &str) {
-        let open = |close| Open { close, at, indent: Line::containing(text, at).map(|line| line.indent) };
-        match token {
-            "(" => self.open.push(open(')')),
-            "[" => self.open.push(open(']')),
-            "{" => self.open.push(open('}')),
-            ")" => self.close(')', at, text),
-            "]" => self.close(']', at, text),
-            "}" => self.close('}', at, text),
-            _ => {}
-        }
-    }
-
-    /// Returns the offsets of the brackets that are not closed where their indentation ends, in text order.
-    fn unclosed(mut self) -> Vec<usize> {
-        self.unclosed.extend(self.open.into_iter().map(|open| open.at));
-        self.unclosed.sort_unstable();
-        self.unclosed
-    }
-
-    fn close(&mut self, close: char, at: usize, text: &str) {
-        let first = Line::containing(text, at).filter(|line| line.is_first).map(|line| line.indent);
-        let start = self.open.len().saturating_sub(DEEPEST);
-        let nearest = || self.open.iter().enumerate().skip(start).rev();
-        let alike = first.and_then(|indent| {
-            let is_partner = |open: &Open| open.close == close && open.indent == Some(indent);
-            let is_deeper = self.open.last()?.indent? > indent;
-            if !is_deeper {
-                return None;
-            }
-            nearest().find(|(_, open)| is_partner(open)).map(|(index, _)| index)
-        });
-        let partner =
-            alike.or_else(|| nearest().find(|(_, open)| open.close == close).map(|(index, _)| index));
-        if let Some(partner) = partner {
-            self.unclosed.extend(self.open.drain(partner..).skip(1).map(|open| open.at));
-        }
-    }
-}
-
-/// The line that contains an offset.
-struct Line {
-    indent: usize,
-    /// Set when only indentation precedes the offset.
-    is_first: bool,
-}
-
-impl Line {
-    /// Returns `None` for an offset far from the start of its line.
-    fn containing(text: &str, at: usize) -> Option<Line> {
-        let bytes = text.as_bytes();
-        let from = at.saturating_sub(LONGEST_LINE);
-        let start = match memchr::memrchr(b'\n', bytes.get(from..at)?) {
-            Some(newline) => from + newline + 1,
-            None if from == 0 => 0,
-            None => return None,
-        };
-        let before = bytes.get(start..at)?;
-        let indent = before.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        Some(Line { indent, is_first: indent == before.len() })
-    }
-}
-
-/// Pairs the brackets of a text in both ways.
-#[derive(Debug, Default)]
-pub(super) struct BracketPairs {
-    brackets: Brackets,
-    nesting: Nesting,
-}
-
-impl BracketPairs {
-    /// Adds the next token of this text; ignores all tokens except brackets.
-    pub(super) fn see(&mut self, token: &str, at: usize, text: &str) {
-        self.brackets.see(token, at);
-        self.nesting.see(token, at, text);
-    }
-
-    /// Returns the brackets that are not closed properly.
-    pub(super) fn report(self) -> BracketReport {
-        BracketReport { lone: self.brackets.lone(), unclosed: self.nesting.unclosed() }
-    }
-}
 
 /// Returns the bracket that an edit left open: the first one that was not open before. `None` unless exactly one more
 /// bracket is unmatched than before, because each of several would explain other faults. `None` also if the text has as many
@@ -359,39 +255,5 @@ mod tests {
         let after = before.replace("let x = 1", "let x = = 1");
         let found = judged("a.js", Some(before), &after).findings;
         assert!(found.iter().all(|found| !found.message.contains("is not closed")), "{found:?}");
-    }
-
-    fn unclosed(text: &str) -> Vec<usize> {
-        let mut nesting = Nesting::default();
-        for (at, character) in text.char_indices() {
-            nesting.see(character.encode_utf8(&mut [0; 4]), at, text);
-        }
-        let line = |at: usize| text.get(..at).unwrap().matches('\n').count() + 1;
-        nesting.unclosed().into_iter().map(line).collect()
-    }
-
-    #[test]
-    fn indentation_says_which_bracket_is_open() {
-        let none: [usize; 0] = [];
-        assert_eq!(unclosed("a {\n  b {\n  }\n}\n"), none);
-        assert_eq!(unclosed("f(a,\n    b\n    )\n"), none);
-        assert_eq!(unclosed("f(function() {\n  a();\n});\n"), none);
-        assert_eq!(unclosed("a {\n  b {\n    c\n  d {\n  }\n}\n"), [2]);
-        assert_eq!(unclosed("a {\n  b\n\nc {\n}\n"), [1]);
-        assert_eq!(unclosed("a {\n\tb {\n\t\tc(\n\t}\n}\n"), [3]);
-        assert_eq!(unclosed("}\n"), none);
-        assert_eq!(unclosed("{{}"), [1]);
-    }
-
-    #[test]
-    fn a_text_of_one_line_is_paired_in_linear_time() {
-        let start = std::time::Instant::now();
-        let text = format!("{}{}", "{a(".repeat(200_000), ")}".repeat(200_000));
-        let mut nesting = Nesting::default();
-        for (at, character) in text.char_indices() {
-            nesting.see(character.encode_utf8(&mut [0; 4]), at, &text);
-        }
-        assert!(nesting.unclosed().is_empty());
-        assert!(start.elapsed().as_secs() < 30);
     }
 }

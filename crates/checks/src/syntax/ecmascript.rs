@@ -47,15 +47,11 @@ fn read(text: &str, source_type: SourceType) -> Parse {
     Parse::valid(parts::thinned(text, starts, |start| is_apart(text, start)))
 }
 
-/// True if the content of a file at this path decides whether it is a module, or it is one in any case.
-pub(super) fn has_parts(path: &str) -> bool {
-    source_type(path).is_some_and(|source_type| source_type.is_unambiguous() || source_type.is_module())
-}
-
 /// True if a changed part is apart from the statements around it, is valid whether the file is a module or not, and does
-/// not change what the file exports: a name must not be exported twice.
+/// not change what the file exports: a name must not be exported twice. False for a file that cannot be a module.
 pub(super) fn fits(change: &ChangedPart<'_>, path: &str) -> bool {
-    let Some(source_type) = source_type(path) else { return false };
+    let possible = source_type(path).filter(|known| known.is_unambiguous() || known.is_module());
+    let Some(source_type) = possible else { return false };
     let (start, end) = (change.before.len(), change.before.len() + change.new.len());
     let whole = format!("{}{}{}", change.before, change.new, change.after);
     let is_joined =

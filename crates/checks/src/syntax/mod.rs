@@ -44,6 +44,7 @@ mod yaml;
 
 use std::sync::Arc;
 
+pub(crate) use self::brackets::balance as bracket_balance;
 pub use self::child::{parse_for_parent, parse_large_texts_with};
 pub(crate) use self::parse::{ParseFailure, unreadable};
 
@@ -61,7 +62,7 @@ use lockgate_text::{Buffer, Hints};
 pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult, ParseFailure> {
     let found = judge(draft, limit)?;
     let is_broken = found.marks.iter().any(MarkedFinding::is_certain_and_fresh);
-    let row = draft.language.and_then(|language| table::row(&language.name));
+    let row = table::row(draft.language_name());
     let Some(row) = row.filter(|row| is_broken && row.credit.brackets) else { return Ok(found) };
     let readers = LanguageReaders::new(row, draft.path, limit);
     // If the grammar cannot read the text, the cause is unknown.
@@ -91,7 +92,7 @@ pub(super) struct SyntaxResult {
 
 /// Parses the draft and, if it has faults, the text before the edit.
 pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<SyntaxResult, ParseFailure> {
-    let row = draft.language.and_then(|language| table::row(&language.name));
+    let row = table::row(draft.language_name());
     let row = row.ok_or(ParseFailure::Unknown("no parser for this language"))?;
     let readers = LanguageReaders::new(row, draft.path, limit);
     match (marks(draft, &readers), readers.unread.take()) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::fault::SyntaxFault;
 use lockgate_sandbox::{Halt, Limit};
-use lockgate_syntax::{ParseSlot, Unreadable};
+use lockgate_syntax::{Node, ParseSlot, Tree, Unreadable, WalkStep, walk};
 
 /// The reason that a text is not read if its indentation is too deep for the grammar.
 pub(crate) const TOO_DEEP: &str = "nests too deeply to parse safely";
@@ -75,6 +75,24 @@ pub(crate) fn unreadable(why: Unreadable) -> ParseFailure {
         }
         Unreadable::Broken => ParseFailure::Broken("tree-sitter panicked".to_owned()),
     }
+}
+
+/// Passes the nodes of a tree to `see`, each with its level; stops at the limit.
+pub(super) fn walk_within(
+    tree: &Tree,
+    limit: Limit<'_>,
+    mut see: impl FnMut(Node<'_>, usize),
+) -> Result<(), Halt> {
+    let (mut steps, mut halt) = (0_usize, None);
+    walk(tree, |node, level| {
+        steps += 1;
+        if steps.is_multiple_of(4096) {
+            halt = limit.reached();
+        }
+        see(node, level);
+        if halt.is_some() { WalkStep::Stop } else { WalkStep::Enter }
+    });
+    halt.map_or(Ok(()), Err)
 }
 
 /// Waits for a parser slot for this text.

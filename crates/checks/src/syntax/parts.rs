@@ -15,13 +15,8 @@ const LARGEST: (usize, usize) = (1, 2);
 /// The text next to a part that decides if the two can be joined, in bytes.
 pub(super) const JOINT: usize = 4096;
 
-/// How the parts of a language join.
-pub(super) struct PartRules {
-    /// Returns true if files at this path have parts.
-    pub(super) apply: fn(&str) -> bool,
-    /// Returns true if a changed part at this path that is valid by itself is valid in its place.
-    pub(super) fits: fn(&ChangedPart<'_>, &str) -> bool,
-}
+/// A function that returns true if a changed part at this path that is valid by itself is valid in its place.
+pub(super) type Fits = fn(&ChangedPart<'_>, &str) -> bool;
 
 /// The part of a text that an edit changed, from the start of one part to the start of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,15 +29,6 @@ pub(super) struct ChangedPart<'t> {
     pub(super) new: &'t str,
     /// The text after the part, which is the same on both sides.
     pub(super) after: &'t str,
-}
-
-/// The same for another thread, with only the ends of the text around the part.
-#[derive(Debug)]
-pub(super) struct OwnedPart {
-    before: String,
-    old: String,
-    pub(super) new: String,
-    after: String,
 }
 
 impl<'t> ChangedPart<'t> {
@@ -80,22 +66,15 @@ impl<'t> ChangedPart<'t> {
         before.chain(inside).chain(after).collect()
     }
 
-    /// Copies the part with what joins it.
-    pub(super) fn detached(self) -> OwnedPart {
+    /// Returns the part with only as much of the text around it as decides if the two can be joined.
+    pub(super) fn with_joints_only(self) -> ChangedPart<'t> {
         let from = self.before.ceil_char_boundary(self.before.len().saturating_sub(JOINT));
         let to = self.after.floor_char_boundary(JOINT.min(self.after.len()));
-        OwnedPart {
-            before: self.before.get(from..).unwrap_or_default().to_owned(),
-            old: self.old.to_owned(),
-            new: self.new.to_owned(),
-            after: self.after.get(..to).unwrap_or_default().to_owned(),
+        ChangedPart {
+            before: self.before.get(from..).unwrap_or_default(),
+            after: self.after.get(..to).unwrap_or_default(),
+            ..self
         }
-    }
-}
-
-impl OwnedPart {
-    pub(super) fn borrow(&self) -> ChangedPart<'_> {
-        ChangedPart { before: &self.before, old: &self.old, new: &self.new, after: &self.after }
     }
 }
 

@@ -5,8 +5,7 @@ use ruff_python_parser::lexer::lex;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::Ranged as _;
 
-use super::brackets::BracketReport;
-use super::cause::BracketPairs;
+use super::brackets::{BracketPairs, BracketReport};
 use super::fault::SyntaxFault;
 use super::parse::Parse;
 use super::parts::{self, ChangedPart};

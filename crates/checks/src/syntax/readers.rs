@@ -10,10 +10,10 @@ use super::brackets::BracketReport;
 use super::child::{self, NoReply, Reply, Task};
 use super::doubled;
 use super::fault::SyntaxFault;
-use super::memo::{self, TextKey};
+use super::memo;
 use super::parse::{Parse, ParseFailure, TOO_DEEP, wait_for_slot};
 use super::parse_result::ParseResult;
-use super::parts::{ChangedPart, PartRules};
+use super::parts::{ChangedPart, Fits};
 use super::stack::{LEAST_STACK, MAX_STACK};
 use super::table::{LanguageParsers, OwnParser, ParserKind, Stops};
 use super::tree::{self, TreeReport};
@@ -22,7 +22,10 @@ use crate::delta::{Belief, ComparedFinding};
 use crate::draft::Draft;
 use lockgate_sandbox::{Halt, Limit};
 use lockgate_syntax as grammar;
-use lockgate_text::{Buffer, Hints};
+use lockgate_text::{Buffer, Hints, Version};
+
+/// The name of the search for duplicate keys in messages.
+const KEY_SEARCH: &str = "the search for duplicate keys";
 
 /// The parsers of one language for the text at one path.
 pub(super) struct LanguageReaders<'a> {
@@ -44,8 +47,8 @@ impl<'a> LanguageReaders<'a> {
         LanguageReaders { parsers, path, limit, unread: RefCell::default(), unsearched: RefCell::default() }
     }
 
-    pub(super) fn key(&self, buffer: &Buffer) -> TextKey {
-        TextKey::new(self.parsers.name, self.path, buffer)
+    pub(super) fn key(&self, buffer: &Buffer) -> Version {
+        memo::key(self.parsers.name, self.path, buffer)
     }
 
     pub(super) fn read(&self, buffer: &Buffer) -> Result<Arc<ParseResult>, ParseFailure> {
@@ -59,9 +62,9 @@ impl<'a> LanguageReaders<'a> {
         }
         let own = self.parsers.parser.as_ref().map(|own| self.read_own(own, buffer)).transpose()?.flatten();
         match own {
-            Some(own) => Ok(memo::PARSED.keep(key, own)),
+            Some(own) => Ok(memo::PARSED.keep(key, Arc::new(own))),
             None if self.parsers.parser.is_none() => {
-                Ok(memo::PARSED.keep(key, self.read_whole_tree(buffer)?))
+                Ok(memo::PARSED.keep(key, Arc::new(self.read_whole_tree(buffer)?)))
             }
             // Not cached: the reason is noted whenever the own parser fails. Tree-sitter's report is.
             None => Ok(Arc::new(self.read_tree(buffer)?)),
@@ -75,16 +78,14 @@ impl<'a> LanguageReaders<'a> {
             return Ok(known);
         }
         match self.read_changed_part(draft)? {
-            Some(read) => Ok(memo::PARSED.keep(key, read)),
+            Some(read) => Ok(memo::PARSED.keep(key, Arc::new(read))),
             None => self.read(draft.after),
         }
     }
 
     /// Reads the changed part of a text; `None` if the whole text must be read.
     pub(super) fn read_changed_part(&self, draft: &Draft<'_>) -> Result<Option<ParseResult>, ParseFailure> {
-        let Some(rules) = self.parsers.parts.as_ref().filter(|rules| (rules.apply)(self.path)) else {
-            return Ok(None);
-        };
+        let Some(fits) = self.parsers.fits else { return Ok(None) };
         let before = draft.before.and_then(|before| Some((before, memo::PARSED.get(self.key(before))?)));
         let Some((before, known)) = before.filter(|(_, known)| known.marks.is_empty()) else {
             return Ok(None);
@@ -96,9 +97,9 @@ impl<'a> LanguageReaders<'a> {
             return Ok(None);
         };
         let read = match &self.parsers.parser {
-            None if (rules.fits)(&change, self.path) => Some(self.read_tree(&part)?),
+            None if fits(&change, self.path) => Some(self.read_tree(&part)?),
             None => None,
-            Some(own) => self.read_part(own, rules, &change, &part)?,
+            Some(own) => self.read_part(own, fits, change, &part)?,
         };
         let read = read.filter(|read| read.by == known.by && read.marks.is_empty());
         Ok(read.map(|read| ParseResult { parts: change.parts(&known.parts, &read.parts), ..read }))
@@ -108,8 +109,8 @@ impl<'a> LanguageReaders<'a> {
     fn read_part(
         &self,
         own: &OwnParser,
-        rules: &PartRules,
-        change: &ChangedPart<'_>,
+        fits: Fits,
+        change: ChangedPart<'_>,
         part: &Buffer,
     ) -> Result<Option<ParseResult>, ParseFailure> {
         if own.is_large(change.new.len().max(change.old.len())) {
@@ -119,13 +120,19 @@ impl<'a> LanguageReaders<'a> {
         let Some(stack) = stack(change.new).zip(stack(change.old)).map(|(new, old)| new.max(old)) else {
             return Ok(None);
         };
-        let (read, fits, path, change) = (own.read, rules.fits, self.path.to_owned(), change.detached());
-        let job = move || match fits(&change.borrow(), &path) {
-            true => read(&change.new, &path),
-            // As after a text that the parser cannot decide about, another way is taken.
-            false => Parse::TooDeep,
+        let ChangedPart { before, old, new, after } = change.with_joints_only();
+        let [path, before, old, new, after] = [self.path, before, old, new, after].map(str::to_owned);
+        let read = own.read;
+        let job = move || {
+            let change = ChangedPart { before: &before, old: &old, new: &new, after: &after };
+            match fits(&change, &path) {
+                true => read(&new, &path),
+                // As after a text that the parser cannot decide about, another way is taken.
+                false => Parse::TooDeep,
+            }
         };
-        Self::reading(own, part, worker::run(stack, self.limit, job))
+        let parse = worker::run(stack, self.limit, job).value(own.name)?;
+        Ok(parse_result(own, part, parse))
     }
 
     pub(super) fn keys(&self, buffer: &Buffer) -> Result<Vec<ComparedFinding>, ParseFailure> {
@@ -134,21 +141,16 @@ impl<'a> LanguageReaders<'a> {
             return match child::ask(program, Task::Keys, (name, self.path), text, self.limit) {
                 Ok(Reply::Keys(keys)) => Ok(doubtful(&keys, buffer)),
                 Err(NoReply::Failed(why)) => {
-                    self.unsearched.replace(Some(format!("the search for duplicate keys {why}")));
+                    self.unsearched.replace(Some(format!("{KEY_SEARCH} {why}")));
                     Ok(Vec::new())
                 }
-                other => Err(child::failure("the search for duplicate keys", other)),
+                other => Err(child::failure(KEY_SEARCH, other)),
             };
         }
         let text = text.to_owned();
-        match worker::run(LEAST_STACK, self.limit, move || doubled::keys(name, &text)) {
-            JobOutcome::Done(keys) => Ok(doubtful(&keys, buffer)),
-            JobOutcome::NoThread => Ok(Vec::new()),
-            JobOutcome::Panicked(words) => {
-                Err(ParseFailure::Broken(format!("the search for duplicate keys panicked: {words}")))
-            }
-            JobOutcome::Halted(halt) => Err(ParseFailure::Halted(halt)),
-        }
+        let keys =
+            worker::run(LEAST_STACK, self.limit, move || doubled::keys(name, &text)).value(KEY_SEARCH)?;
+        Ok(doubtful(&keys.unwrap_or_default(), buffer))
     }
 
     pub(super) fn read_tree(&self, buffer: &Buffer) -> Result<ParseResult, ParseFailure> {
@@ -184,25 +186,24 @@ impl<'a> LanguageReaders<'a> {
         own: &OwnParser,
         buffer: &Buffer,
     ) -> Result<Option<ParseResult>, ParseFailure> {
-        let by = ParserKind::Own(own.stops);
         let text = buffer.view();
         if let Some(program) = child::program().filter(|_| own.is_large(text.len())) {
             return self.read_elsewhere(program, own, buffer);
         }
-        let stack = match own.measured_stack(buffer.view()) {
+        let stack = match own.measured_stack(text) {
             Ok(Some(stack)) => stack,
             // Every level of nesting is a level of the tree.
             Ok(None) => own.stack_for(self.survey(buffer)?.depth),
             Err(fault) => {
-                let marks = marked(&[fault], buffer);
-                return Ok(Some(ParseResult { by, marks, keys: None, parts: Vec::new() }));
+                return Ok(parse_result(own, buffer, Some(Parse::faulty(vec![fault]))));
             }
         };
         if stack > MAX_STACK {
             return Ok(None);
         }
-        let (read, text, path) = (own.read, buffer.view().to_owned(), self.path.to_owned());
-        Self::reading(own, buffer, worker::run(stack, self.limit, move || read(&text, &path)))
+        let (read, text, path) = (own.read, text.to_owned(), self.path.to_owned());
+        let parse = worker::run(stack, self.limit, move || read(&text, &path)).value(own.name)?;
+        Ok(parse_result(own, buffer, parse))
     }
 
     /// Reads with the language's own parser in another process; `None` if its limits did not suffice.
@@ -227,32 +228,13 @@ impl<'a> LanguageReaders<'a> {
         }
     }
 
-    /// Converts the outcome of a parser job; `None` if the parser could not read the text.
-    fn reading(
-        own: &OwnParser,
-        buffer: &Buffer,
-        end: JobOutcome<Parse>,
-    ) -> Result<Option<ParseResult>, ParseFailure> {
-        let by = ParserKind::Own(own.stops);
-        match end {
-            JobOutcome::Done(Parse::Read { faults, parts }) => {
-                Ok(Some(ParseResult { by, marks: marked(&faults, buffer), keys: None, parts }))
-            }
-            JobOutcome::Done(Parse::TooDeep) | JobOutcome::NoThread => Ok(None),
-            JobOutcome::Panicked(words) => {
-                Err(ParseFailure::Broken(format!("{} panicked: {words}", own.name)))
-            }
-            JobOutcome::Halted(halt) => Err(ParseFailure::Halted(halt)),
-        }
-    }
-
     pub(super) fn survey(&self, buffer: &Buffer) -> Result<Arc<TreeReport>, ParseFailure> {
         let key = self.key(buffer);
         if let Some(known) = memo::SURVEYED.get(key) {
             return Ok(known);
         }
         let report = self.survey_within(processor_time_limit(buffer.view()), buffer.view())?;
-        Ok(memo::SURVEYED.keep(key, report))
+        Ok(memo::SURVEYED.keep(key, Arc::new(report)))
     }
 
     /// Surveys a text with at most this much processor time.
@@ -290,7 +272,7 @@ impl<'a> LanguageReaders<'a> {
         };
         let text = buffer.view().to_owned();
         match worker::run(stack, self.limit, move || pair(&text)) {
-            JobOutcome::Done(report) => Ok(memo::PAIRED.keep(key, report)),
+            JobOutcome::Done(report) => Ok(memo::PAIRED.keep(key, Arc::new(report))),
             JobOutcome::NoThread | JobOutcome::Panicked(_) => by_tree(),
             JobOutcome::Halted(halt) => Err(ParseFailure::Halted(halt)),
         }
@@ -301,6 +283,13 @@ impl<'a> LanguageReaders<'a> {
 pub(super) fn processor_time_limit(text: &str) -> Duration {
     let slow = if cfg!(debug_assertions) { 8 } else { 1 };
     Duration::from_millis(250).saturating_add(Duration::from_nanos(2_000 * text.len() as u64)) * slow
+}
+
+/// Converts the result of the language's own parser; `None` if it could not read the text.
+fn parse_result(own: &OwnParser, buffer: &Buffer, parse: Option<Parse>) -> Option<ParseResult> {
+    let Some(Parse::Read { faults, parts }) = parse else { return None };
+    let by = ParserKind::Own(own.stops);
+    Some(ParseResult { by, marks: marked(&faults, buffer), keys: None, parts })
 }
 
 /// Converts faults of a text to findings that only warn.

@@ -19,9 +19,9 @@ use std::ops::Range;
 
 use super::super::delta::Belief;
 use super::fault::{MAX_ACCEPTED_FAULTS, SyntaxFault};
+use super::parse::walk_within;
 use lockgate_sandbox::{Halt, Limit};
-
-use lockgate_syntax::{Node, Tree, WalkStep, walk};
+use lockgate_syntax::{Node, Tree};
 
 /// The keywords that close or continue something, each with those that it belongs to.
 const PAIRS: [(&str, &[&str]); 8] = [
@@ -50,18 +50,7 @@ const LITERALS: [&str; 4] = ["string", "raw_string", "ansi_c_string", "regex"];
 /// stops at the limit.
 pub(super) fn faults(tree: &Tree, text: &str, limit: Limit<'_>) -> Result<Vec<SyntaxFault>, Halt> {
     let mut keywords = ShellKeywords::default();
-    let (mut steps, mut halt) = (0_usize, None);
-    walk(tree, |node, _| {
-        steps += 1;
-        if steps.is_multiple_of(4096) {
-            halt = limit.reached();
-        }
-        keywords.see(node, text);
-        if halt.is_some() { WalkStep::Stop } else { WalkStep::Enter }
-    });
-    if let Some(halt) = halt {
-        return Err(halt);
-    }
+    walk_within(tree, limit, |node, _| keywords.see(node, text))?;
     let mut faults = Vec::new();
     if !keywords.has_errors {
         faults = keywords.lone(text);

@@ -3,7 +3,7 @@
 use super::brackets::BracketReport;
 use super::fault::SyntaxFault;
 use super::parse::Parse;
-use super::parts::{ChangedPart, PartRules};
+use super::parts::Fits;
 use super::{ecmascript, go, json, jsonc, python, rust, toml, yaml};
 use lockgate_syntax::{self as grammar, Grammar, Node};
 
@@ -16,7 +16,7 @@ pub(super) struct LanguageParsers {
     /// The reliability of the faults of its grammar.
     pub(super) credit: Credit,
     /// Set when the parts of a file can be parsed apart.
-    pub(super) parts: Option<PartRules>,
+    pub(super) fits: Option<Fits>,
 }
 
 impl LanguageParsers {
@@ -146,28 +146,20 @@ const fn own(
     OwnParser { name, read, frame, per_byte, stops, levels: None, brackets: None }
 }
 
-/// The parts of JavaScript and TypeScript.
-const MODULES: Option<PartRules> = Some(PartRules { apply: ecmascript::has_parts, fits: ecmascript::fits });
-
-/// The parts of any file of a language.
-const fn parts(fits: fn(&ChangedPart<'_>, &str) -> bool) -> Option<PartRules> {
-    Some(PartRules { apply: |_| true, fits })
-}
-
 /// Returns the parsers of a language, if the table has it.
 pub(super) fn row(name: &str) -> Option<&'static LanguageParsers> {
     TABLE.iter().find(|row| row.name == name)
 }
 
 pub(super) static TABLE: [LanguageParsers; 16] = [
-    LanguageParsers { parser: Some(RUFF), parts: parts(python::fits), ..tree("python", FULL) },
-    LanguageParsers { parser: Some(OXC), parts: MODULES, ..tree("javascript", FULL) },
+    LanguageParsers { parser: Some(RUFF), fits: Some(python::fits), ..tree("python", FULL) },
+    LanguageParsers { parser: Some(OXC), fits: Some(ecmascript::fits), ..tree("javascript", FULL) },
     LanguageParsers {
         parser: Some(OwnParser { read: ecmascript::read_typescript, ..OXC }),
-        parts: MODULES,
+        fits: Some(ecmascript::fits),
         ..tree("typescript", FULL)
     },
-    LanguageParsers { parser: Some(SYN), parts: parts(rust::fits), ..tree("rust", FULL) },
+    LanguageParsers { parser: Some(SYN), fits: Some(rust::fits), ..tree("rust", FULL) },
     LanguageParsers { parser: Some(SERDE_JSON), ..tree("json", FULL) },
     LanguageParsers {
         parser: Some(OwnParser { read: jsonc::read, ..SERDE_JSON }),
@@ -176,7 +168,7 @@ pub(super) static TABLE: [LanguageParsers; 16] = [
     LanguageParsers { parser: Some(TOML_EDIT), ..tree("toml", FULL) },
     LanguageParsers { parser: Some(GRANIT), ..tree("yaml", FULL) },
     LanguageParsers {
-        parts: parts(go::fits),
+        fits: Some(go::fits),
         ..tree("go", Credit { accepted_faults: go::faults, whole_fault: go::missing_package, ..FULL })
     },
     tree("bash", only_tokens(&["fi", "done", "esac"])),
@@ -189,7 +181,7 @@ pub(super) static TABLE: [LanguageParsers; 16] = [
 ];
 
 const fn tree(name: &'static str, credit: Credit) -> LanguageParsers {
-    LanguageParsers { name, parser: None, credit, parts: None }
+    LanguageParsers { name, parser: None, credit, fits: None }
 }
 
 /// The parser that read a text.

@@ -9,15 +9,14 @@ use std::cell::OnceCell;
 use std::ops::ControlFlow;
 
 use super::super::delta::Belief;
-use super::brackets::BracketReport;
-use super::cause::BracketPairs;
+use super::brackets::{BracketPairs, BracketReport};
 use super::fault::{MAX_ACCEPTED_FAULTS, SyntaxFault};
-use super::parse::{ParseFailure, TOO_DEEP};
+use super::parse::{ParseFailure, TOO_DEEP, walk_within};
 use super::preprocessor::{self, MacroBraces};
 use super::table::{Credit, GrammarTrust, LanguageParsers};
 use super::{branches, parts, shell, shell_words};
 use lockgate_sandbox::{Halt, Limit};
-use lockgate_syntax::{Grammar, Language, Node, ParseStop, Tree, WalkStep, parse, walk};
+use lockgate_syntax::{Grammar, Language, Node, ParseStop, Tree, parse};
 
 /// The most faults of a text that are kept; further ones mostly follow from these.
 pub(super) const MAX_FAULTS: usize = 20_000;
@@ -76,7 +75,7 @@ fn read(
         ParseStop::Memory(shortage) => ParseFailure::Unreadable(shortage.to_string()),
     })?;
     let mut report = collect(&tree, &row.credit, text, limit)?;
-    if row.parts.is_some() && report.faults.is_empty() {
+    if row.fits.is_some() && report.faults.is_empty() {
         let mut cursor = tree.walk();
         let nodes = tree.root_node().named_children(&mut cursor).filter(|node| !node.is_extra());
         report.parts =
@@ -104,17 +103,12 @@ fn collect(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result
     if credit.preprocessor {
         preprocessor::brackets(text, &mut |token, at| walker.brackets.see(token, at, text));
     }
-    let (mut steps, mut deepest, mut halt) = (0_usize, 0, None);
-    walk(tree, |node, level| {
-        steps += 1;
-        if steps.is_multiple_of(4096) {
-            halt = limit.reached();
-        }
+    let mut deepest = 0;
+    walk_within(tree, limit, |node, level| {
         deepest = deepest.max(level);
         walker.see(node);
-        if halt.is_some() { WalkStep::Stop } else { WalkStep::Enter }
-    });
-    halt.map_or_else(|| Ok(walker.finish(deepest)), Err)
+    })?;
+    Ok(walker.finish(deepest))
 }
 
 /// The state of a walk over a tree.

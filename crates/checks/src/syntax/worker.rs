@@ -17,6 +17,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use super::parse::ParseFailure;
 use lockgate_sandbox::{Halt, Limit};
 
 /// The most threads that may still run after their time limit.
@@ -40,6 +41,18 @@ pub(super) enum JobOutcome<T> {
     Halted(Halt),
     /// The job did not start, because no thread could be created.
     NoThread,
+}
+
+impl<T> JobOutcome<T> {
+    /// Returns the value of the job; `None` if it did not start. `what` names the job in an error.
+    pub(super) fn value(self, what: &str) -> Result<Option<T>, ParseFailure> {
+        match self {
+            JobOutcome::Done(value) => Ok(Some(value)),
+            JobOutcome::NoThread => Ok(None),
+            JobOutcome::Panicked(words) => Err(ParseFailure::Broken(format!("{what} panicked: {words}"))),
+            JobOutcome::Halted(halt) => Err(ParseFailure::Halted(halt)),
+        }
+    }
 }
 
 /// Runs a job on a thread with a stack of this many bytes, and waits for it within the limit.

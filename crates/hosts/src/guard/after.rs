@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::combine::combine_decisions;
 use super::{EventGuard, Step, Stop, text_version};
-use crate::answer::Guarded;
-use crate::answer::HookDecision;
+use crate::answer::{Guarded, HookDecision};
 use crate::edit::HostEdit;
 use crate::event::{HostCall, Moment};
 use crate::host::TextHabit;
@@ -24,46 +24,35 @@ const MAX_PROPOSAL: usize = 2000;
 impl EventGuard<'_> {
     /// Answers an event after calls: records what was written, and helps with calls that failed.
     pub(super) async fn after(&self) -> Guarded {
-        let mut texts = Vec::new();
-        let (mut is_bad, mut problem) = (false, None);
+        let (mut decision, mut problem) = (HookDecision::Pass, None);
         for call in &self.event.calls {
             let result = match (&call.failure, self.event.moment) {
                 (Some(failure), _) => {
-                    Ok(self.help(call, failure).await.into_iter().map(AfterText::Note).collect())
+                    Ok(self.help(call, failure).await.into_iter().map(HookDecision::Note).collect())
                 }
                 (None, Moment::AfterFailure | Moment::Before) => Ok(Vec::new()),
                 (None, Moment::After) if self.is_first(call) => self.record(call).await,
                 (None, Moment::After) => Ok(Vec::new()),
             };
             match result {
-                Ok(found) => {
-                    for text in found {
-                        is_bad |= matches!(text, AfterText::Bad(_));
-                        texts.push(text.into_text());
-                    }
-                }
+                Ok(found) => decision = found.into_iter().fold(decision, combine_decisions),
                 Err(Stop::Answer(_)) => {}
                 Err(Stop::Unjudged(reason)) => problem = Some(reason),
             }
         }
-        let text = texts.join("\n\n");
-        let decision = match (text.is_empty(), is_bad) {
-            (true, _) => HookDecision::Pass,
-            (false, true) => HookDecision::Blame(text),
-            (false, false) => HookDecision::Note(text),
-        };
         Guarded { decision, problem, cline: self.settings_at_top().cline }
     }
 
-    /// Records the files that a call wrote, and judges them if that was not done before.
-    async fn record(&self, call: &HostCall) -> Step<Vec<AfterText>> {
+    /// Records the files that a call wrote, and judges them if that was not done before. Returns what is to be said about
+    /// them.
+    async fn record(&self, call: &HostCall) -> Step<Vec<HookDecision>> {
         let record = self.workspace.tool_calls().take(&self.pair_key(call));
         let record = record.and_then(|bytes| CallRecord::from_bytes(&bytes));
         let CallRecord { files, mut gates, is_judged, note } = record.unwrap_or_default();
         let mut verdicts = Vec::new();
-        let mut texts = Vec::new();
+        let mut found = Vec::new();
         if !note.is_empty() {
-            texts.push(AfterText::Note(note));
+            found.push(HookDecision::Note(note));
         }
         let mut changes = Vec::new();
         for path in self.paths(&call.edit) {
@@ -81,7 +70,7 @@ impl EventGuard<'_> {
             }
             let differs = differs(&known.expected, file.bytes.as_deref());
             if differs {
-                texts.push(AfterText::Note(format!(
+                found.push(HookDecision::Note(format!(
                     "{} is not as this edit leaves it: a formatter or another program has changed it as well. Read it before the \
                      next edit.",
                     file.path
@@ -91,7 +80,7 @@ impl EventGuard<'_> {
                 let checked = self.judge_written(&path, known).await?;
                 if checked.verdict.refuses() {
                     let judged = Judged { path: &file.path, text: &checked.text, verdict: &checked.verdict };
-                    texts.push(AfterText::Bad(texts::findings(&[judged], EditState::Made)));
+                    found.push(HookDecision::Blame(texts::findings(&[judged], EditState::Made)));
                 }
                 verdicts.push(checked.verdict);
             }
@@ -108,7 +97,7 @@ impl EventGuard<'_> {
         if !changes.is_empty() {
             self.workspace.record_host_edit(changes, self.author(&call.tool), gates).await?;
         }
-        Ok(texts)
+        Ok(found)
     }
 
     /// Judges a file as it is now.
@@ -159,21 +148,6 @@ impl EventGuard<'_> {
             }
             Located::Rejected(error) => Some(texts::rejection(&error, &file.path, Some(call))),
             Located::Same | Located::Unknown => None,
-        }
-    }
-}
-
-/// A text for the model after a call.
-enum AfterText {
-    Note(String),
-    /// The file has new findings that block.
-    Bad(String),
-}
-
-impl AfterText {
-    fn into_text(self) -> String {
-        match self {
-            AfterText::Note(text) | AfterText::Bad(text) => text,
         }
     }
 }

@@ -17,7 +17,8 @@ pub fn combine(answers: Vec<Guarded>) -> Guarded {
     combined
 }
 
-fn combine_decisions(one: HookDecision, other: HookDecision) -> HookDecision {
+/// Combines two decisions on one event; their messages follow each other.
+pub(super) fn combine_decisions(one: HookDecision, other: HookDecision) -> HookDecision {
     use HookDecision::{Blame, Deny, Forbid, Note, Pass, Rewrite};
     match (one, other) {
         (Forbid(text), _) | (_, Forbid(text)) => Forbid(text),

@@ -93,20 +93,14 @@ impl CallPlanner<'_> {
                 quotes: quotes.iter().map(|quote| quote.quote.clone()).collect(),
                 fields: None,
             },
-            HostEdit::Replace { .. }
-            | HostEdit::Write { .. }
-            | HostEdit::Delete { .. }
-            | HostEdit::Patch { .. }
-            | HostEdit::Notebook { .. }
-            | HostEdit::Unreadable { .. }
-            | HostEdit::Other { .. } => return None,
+            _ => return None,
         };
         (self.guard.paths(edit).len() == 1).then_some(single)
     }
 
     /// Simulates the edit of each file that the call names, as the tool may take any of them.
     fn simulate_each(&self, edits: &[HostEdit], files: Vec<(String, HostFile)>) -> Step<CallPlan> {
-        let (mut drafts, mut unjudged) = (Vec::new(), None);
+        let mut drafts = Vec::new();
         for (path, file) in files {
             let is_of_file =
                 |edit: &&HostEdit| edit.paths().into_iter().any(|name| self.absolute(name) == path);
@@ -117,18 +111,11 @@ impl CallPlanner<'_> {
                 Some(Ok((_, Some(_)))) => DraftChange::Unknown,
                 // The tool would reject the edit of this file.
                 Some(Err(Stop::Answer(HookDecision::Pass))) | None => DraftChange::Unknown,
-                Some(Err(stop @ Stop::Answer(_))) => return Err(stop),
-                Some(Err(stop @ Stop::Unjudged(_))) => {
-                    unjudged.get_or_insert(stop);
-                    DraftChange::Unknown
-                }
+                Some(Err(stop)) => return Err(stop),
             };
             drafts.push(HostDraft { path, file, change });
         }
-        match unjudged {
-            Some(stop) if !drafts.iter().any(HostDraft::is_judged) => Err(stop),
-            Some(_) | None => Ok(CallPlan { drafts, rewrite: None }),
-        }
+        Ok(CallPlan { drafts, rewrite: None })
     }
 
     /// Simulates the edit of one file. Returns other arguments for the call, too, if its quote differs from the file.

@@ -63,6 +63,13 @@ pub(super) fn render_reports(
 ) -> Answer {
     let mut parts: Vec<FullResponse<'_>> =
         reports.iter().map(|report| FullResponse::of_report(report, options)).collect();
+    if let Some(reverted) = reverted {
+        for (part, report) in parts.iter_mut().zip(reports) {
+            if report.status == Status::AlreadyApplied {
+                part.set_message(Message::plain(reverted.already_message_of(&report.target.path)));
+            }
+        }
+    }
     let mut common = common_fields(reports, &parts, reverted);
     parts.iter_mut().for_each(shorten_entry);
     if is_shortened(options.forms) {

@@ -37,7 +37,7 @@ impl DiffExcerpt {
                 let (lines, cut) = lines(diff).unwrap_or((String::new(), DiffCut::Whole));
                 (String::new(), lines, cut)
             }
-            (DiffSource::Edit(diff), DiffDisplay::Shown, Forms::Both | Forms::Json | Forms::Compact) => {
+            (DiffSource::Edit(diff), DiffDisplay::Shown, _) => {
                 let (shown, cut) = match diff.render(budget) {
                     (_, DiffCut::Partial { .. }) if full.extent.is_some() => {
                         diff.render_near(budget, full.extent.as_ref())

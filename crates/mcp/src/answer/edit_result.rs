@@ -72,7 +72,9 @@ impl EditResult {
             (Ok(reports), CallKind::Revert(reverted)) => render_reports(reports, options, Some(reverted)),
             (Err(error), CallKind::Single) => render_error(error, options),
             (Err(error), CallKind::Revert(_)) => {
-                let path = options.path.clone().or_else(|| error.since.as_ref()?.path.clone());
+                // The conflict can be in another file of the edit than the one that the request names.
+                let path = error.since.as_ref().and_then(|since| since.path.clone());
+                let path = path.or_else(|| options.path.clone());
                 render_error(error, &ResponseOptions { path, ..options.clone() })
             }
         }

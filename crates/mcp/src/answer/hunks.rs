@@ -13,12 +13,10 @@ pub(super) fn first_hunks(diff: &str, most: usize) -> (String, DiffCut) {
     let next_starts = starts.iter().copied().skip(1).chain([diff.len()]);
     let fitting = next_starts.take(starts.len()).take_while(|end| *end <= most);
     let (shown, end) = fitting.fold((0, 0), |(shown, _), end| (shown + 1, end));
-    match shown == starts.len() {
-        true if diff.len() <= most => (diff.to_owned(), DiffCut::Whole),
-        _ => {
-            (diff.get(..end).unwrap_or_default().to_owned(), DiffCut::Partial { shown, total: starts.len() })
-        }
+    if shown == starts.len() && diff.len() <= most {
+        return (diff.to_owned(), DiffCut::Whole);
     }
+    (diff.get(..end).unwrap_or_default().to_owned(), DiffCut::Partial { shown, total: starts.len() })
 }
 
 #[cfg(test)]

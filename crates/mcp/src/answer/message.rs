@@ -1,11 +1,11 @@
 //! The first sentence of an answer: the result of the edit, or the reason of a rejection.
 
-use std::borrow::Cow;
-
 use super::entity::{display_name, key};
 use super::findings::ListedFindings;
-use super::options::{Purpose, ResponseOptions};
+use super::forms::Forms;
+use super::options::{DiffDisplay, ResponseOptions};
 use super::text::counted;
+use crate::tools::effect::Effect;
 use lockgate_engine::{Report, Status};
 use lockgate_error::{Disk, Error, ErrorFamily};
 use lockgate_protocol::Headline;
@@ -20,36 +20,10 @@ pub(super) const UNCHANGED: &str = "unchanged";
 /// A message in parts; one edit of several shows only the body.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Message {
-    preface: Preface,
+    /// The statement of a rejection that nothing was written or read; empty for any other message.
+    preface: &'static str,
     pub(super) body: String,
     suffix: &'static str,
-}
-
-/// What a rejection means for the target.
-#[derive(Debug, Clone, Default)]
-enum Preface {
-    /// The message is none of a rejection.
-    #[default]
-    None,
-    NotWritten,
-    NotRead,
-    /// It is not known whether the target was written; the noun is its kind.
-    MaybeWritten {
-        noun: String,
-    },
-}
-
-impl Preface {
-    fn text(&self) -> Cow<'static, str> {
-        match self {
-            Preface::None => "".into(),
-            Preface::NotWritten => NOTHING_WRITTEN.into(),
-            Preface::NotRead => "not read: ".into(),
-            Preface::MaybeWritten { noun } => {
-                format!("it is not known whether the {noun} was written: ").into()
-            }
-        }
-    }
 }
 
 impl Message {
@@ -60,7 +34,7 @@ impl Message {
 
     /// Creates the message of a rejection that left the file unchanged.
     pub(super) fn rejection(body: String) -> Message {
-        Message { preface: Preface::NotWritten, ..Message::plain(body) }
+        Message { preface: NOTHING_WRITTEN, ..Message::plain(body) }
     }
 
     /// Creates the message of an error in the terms of its tool, prefixed with the field at fault.
@@ -76,12 +50,14 @@ impl Message {
             }
             Some(_) | None => message,
         };
-        let preface = match (error.disk, options.purpose) {
-            (Disk::Untouched, Purpose::Edit) => Preface::NotWritten,
-            (Disk::Untouched, Purpose::Read) => Preface::NotRead,
-            (Disk::Unknown, _) => Preface::MaybeWritten { noun: options.noun().to_owned() },
-        };
-        Message { preface, ..Message::plain(body) }
+        match (error.disk, options.effect) {
+            (Disk::Untouched, Effect::Reads) => Message { preface: "not read: ", ..Message::plain(body) },
+            (Disk::Untouched, Effect::Adds | Effect::Changes) => Message::rejection(body),
+            (Disk::Unknown, _) => {
+                let noun = options.noun();
+                Message::plain(format!("it is not known whether the {noun} was written: {body}"))
+            }
+        }
     }
 
     /// Creates the message for an edit that reached a decision.
@@ -130,28 +106,27 @@ impl Message {
 
     /// Returns the message as a reader sees it.
     pub(super) fn text(&self) -> String {
-        format!("{}{}{}", self.preface.text(), self.body, self.suffix)
+        format!("{}{}{}", self.preface, self.body, self.suffix)
     }
 
     /// Returns the value of `error`: the message without the statement that nothing was written or read.
     pub(super) fn reason(&self) -> String {
-        match self.preface {
-            Preface::NotWritten | Preface::NotRead => self.body.clone(),
-            Preface::None | Preface::MaybeWritten { .. } => self.text(),
-        }
+        format!("{}{}", self.body, self.suffix)
     }
 }
 
 /// Maximum number of lines that a headline lists.
 const MAX_LISTED_LINES: usize = 10;
 
-/// Tells if an answer shows the changed lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LineDisplay {
-    /// They are shown, and the answer need not repeat what they say.
-    Shown,
-    /// They may be missing, or a program reads the answer.
-    Unsure,
+/// True if the answer shows the changed lines, so that it need not repeat what they say. False if they may be missing,
+/// or if a program reads the answer.
+pub(super) fn shows_lines(report: &Report, options: &ResponseOptions) -> bool {
+    options.diff == DiffDisplay::Shown && options.forms == Forms::Text && !is_known(report)
+}
+
+/// True if the caller knows the changed lines: it created or removed the file.
+pub(super) fn is_known(report: &Report) -> bool {
+    report.status != Status::Refused && (report.change.before.is_none() || report.change.is_removal)
 }
 
 /// Returns the first line of the text form; `None` if it is the message.
@@ -159,7 +134,7 @@ pub(super) fn headline(
     report: &Report,
     diff: &Diff<'_>,
     blocking: usize,
-    lines: LineDisplay,
+    options: &ResponseOptions,
 ) -> Option<Headline> {
     let change = change(report, diff);
     let outside = match report.fixed_outside.as_slice() {
@@ -168,8 +143,8 @@ pub(super) fn headline(
     };
     match report.status {
         Status::Written => {
-            let is_known = lines == LineDisplay::Shown && is_only_match(report);
-            let replaced = replaced(report).filter(|_| !is_known);
+            let is_shown = shows_lines(report, options) && is_only_match(report);
+            let replaced = replaced(report).filter(|_| !is_shown);
             let replaced = replaced.map(|what| format!("; replaced {what}")).unwrap_or_default();
             let summary = format!("{} {change}", verb(report));
             Some(Headline { summary, details: replaced + &outside, ..Headline::default() })

@@ -43,7 +43,7 @@ pub use gates::trust_command;
 pub use history::{describe_origin, history, record, record_with_diffs};
 pub use offers::{CallOffers, OfferedTools, ToolCall, unknown_fields};
 pub use options::{
-    DiffDisplay, ExtraField, FieldNames, Purpose, ResponseFormat, ResponseOptions, ToolOptions, ToolProfile,
+    DiffDisplay, ExtraField, FieldNames, ResponseFormat, ResponseOptions, ToolOptions, ToolProfile,
 };
 pub(crate) use read_limit::text_within;
 pub use reverted_edit::RevertedEdit;

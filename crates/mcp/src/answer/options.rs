@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use super::forms::Forms;
 use super::offers::CallOffers;
 use super::shown_parts::ShownParts;
+use crate::tools::effect::Effect;
 use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_engine::Report;
 use lockgate_error::{Code, Error};
@@ -19,8 +20,8 @@ pub struct ResponseOptions {
     pub diff: DiffDisplay,
     /// The forms in which the answer is sent.
     pub forms: Forms,
-    /// What the call is for.
-    pub purpose: Purpose,
+    /// The effect of the called tool.
+    pub effect: Effect,
     /// The target as the caller named it, for errors that do not name it.
     pub path: Option<String>,
     /// Key of the target as the caller named it, if the target is in a database.
@@ -65,7 +66,7 @@ impl Default for ResponseOptions {
             limit,
             diff,
             forms: Forms::Both,
-            purpose: Purpose::Edit,
+            effect: Effect::Changes,
             path: None,
             entity: None,
             quoted_line_count,
@@ -103,15 +104,6 @@ pub enum DiffDisplay {
     Shown,
     /// Omits the diff from the answer.
     Omitted,
-}
-
-/// What a call is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// The call changes files or entities.
-    Edit,
-    /// The call only reads.
-    Read,
 }
 
 /// The names and messages of one tool.

@@ -6,9 +6,9 @@ use super::entity::key;
 use super::findings::{ListedFindings, OmittedLines};
 use super::forms::Forms;
 use super::gates::notes;
-use super::message::{self, LineDisplay, Message};
+use super::message::{self, Message, is_known};
 use super::next;
-use super::options::{DiffDisplay, ExtraField, ResponseOptions};
+use super::options::{ExtraField, ResponseOptions};
 use super::text;
 use lockgate_checks::{GateRun, Isolation, RunReason};
 use lockgate_edit::request::{Entity, EntityKind};
@@ -58,14 +58,13 @@ impl<'a> FullResponse<'a> {
         let (diff, regions, verdict) = (report.diff(), report.regions(), &report.verdict);
         let refused = report.status == Status::Refused;
         let findings = ListedFindings::new(report, options);
-        let lines = line_display(report, options);
         // The counts and the only changed lines tell how the others moved.
-        let is_derivable = lines == LineDisplay::Shown && regions.len() == 1;
+        let is_derivable = message::shows_lines(report, options) && regions.len() == 1;
         let remedy =
             if findings.blocking.is_empty() { required_hint(report) } else { Code::GateRefused.remedy() };
         let (code, detail) = options.profile.code_pair(Code::GateRefused);
         let message = Message::of_report(report, &diff, &findings, options);
-        let headline = message::headline(report, &diff, findings.blocking.len(), lines);
+        let headline = message::headline(report, &diff, findings.blocking.len(), options);
         let extent = extent(report, &findings, options);
         let match_details = report.matches.info.map(|info| MatchDetails {
             tier: info.level.name().into(),
@@ -189,18 +188,6 @@ impl<'a> FullResponse<'a> {
 fn required_hint(report: &Report) -> &'static str {
     let mut blocking = report.verdict.runs.iter().filter(|run| run.blocking);
     if blocking.all(|run| run.reason == RunReason::Unread) { UNREAD_HINT } else { MISSING_GATE_HINT }
-}
-
-/// True if the caller knows the changed lines: it created or removed the file.
-fn is_known(report: &Report) -> bool {
-    report.status != Status::Refused && (report.change.before.is_none() || report.change.is_removal)
-}
-
-fn line_display(report: &Report, options: &ResponseOptions) -> LineDisplay {
-    match (options.diff, options.forms) {
-        (DiffDisplay::Shown, Forms::Text) if !is_known(report) => LineDisplay::Shown,
-        (DiffDisplay::Shown | DiffDisplay::Omitted, _) => LineDisplay::Unsure,
-    }
 }
 
 /// Returns the part of the diff that the text form shows: for a rejection that near the findings that block.

@@ -34,6 +34,14 @@ impl RevertedEdit {
         }
     }
 
+    /// Returns the message for one of several files when nothing had to be done.
+    pub(super) fn already_message_of(&self, path: &str) -> String {
+        match self.direction {
+            Direction::Undo => format!("the edit of {path} is already undone"),
+            Direction::Redo => format!("the edit of {path} is not undone"),
+        }
+    }
+
     /// Returns the note on who made the edit, unless a model that reads only the text was shown the edit.
     pub(super) fn origin_note(&self, options: &ResponseOptions) -> Option<String> {
         let is_known = options.forms == Forms::Text

@@ -30,7 +30,8 @@ struct ShownTexts {
 
 impl ShownTexts {
     fn add_edit(&mut self, edit: &EditResponse) {
-        sentences(edit).into_iter().for_each(|sentence| remember(&mut self.sentences, sentence));
+        let warnings = edit.validation_warnings.iter().map(|warning| &warning.text);
+        edit.notes.iter().chain(warnings).for_each(|sentence| remember(&mut self.sentences, sentence));
         edit.edit_id.iter().for_each(|id| remember(&mut self.edits, id));
         if edit.is_success() {
             remember(&mut self.passed, &passed_names(edit));
@@ -78,12 +79,10 @@ impl ShownParts {
             return Some(whole);
         }
         // The text lists a gate without a result in every answer, the compact JSON does not.
-        let is_listed = forms == Forms::Text || run.outcome == Outcome::Skipped;
-        if is_listed {
-            None
-        } else {
-            unchecked_warning(&GateRun { why: None, ..run.clone() }).or(Some(whole))
+        if forms == Forms::Text || run.outcome == Outcome::Skipped {
+            return None;
         }
+        unchecked_warning(&GateRun { why: None, ..run.clone() }).or(Some(whole))
     }
 
     /// True if an earlier answer named these gates as those that passed.
@@ -100,9 +99,4 @@ impl ShownParts {
 /// True for the forms that a model reads and no program does.
 pub(super) const fn is_shortened(forms: Forms) -> bool {
     matches!(forms, Forms::Text | Forms::Compact)
-}
-
-fn sentences(response: &EditResponse) -> Vec<&str> {
-    let warnings = response.validation_warnings.iter().map(|warning| warning.text.as_str());
-    response.notes.iter().map(String::as_str).chain(warnings).collect()
 }

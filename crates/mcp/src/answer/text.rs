@@ -96,9 +96,7 @@ fn remedy(response: &EditResponse, version: Option<&str>, forms: Forms) -> Optio
 }
 
 /// Renders the match details, unless the match was exact.
-pub(super) fn match_line(
-    MatchDetails { tier, score, candidates, runner_up }: &MatchDetails,
-) -> Option<String> {
+fn match_line(MatchDetails { tier, score, candidates, runner_up }: &MatchDetails) -> Option<String> {
     let other =
         runner_up.map(|score| format!(", the next best place {}%", percent(score))).unwrap_or_default();
     let found =
@@ -107,7 +105,7 @@ pub(super) fn match_line(
 }
 
 /// Renders the most similar lines and the first difference.
-pub(super) fn nearest(best: &NearestLines, forms: Forms) -> Vec<String> {
+fn nearest(best: &NearestLines, forms: Forms) -> Vec<String> {
     let head =
         format!("best: lines {} to {}, score {}%", best.start_line, best.end_line, percent(best.score));
     let numbered = best.excerpt.iter().map(|(line, text)| format!("{line}: {text}"));
@@ -120,12 +118,8 @@ pub(super) fn nearest(best: &NearestLines, forms: Forms) -> Vec<String> {
         };
         match forms {
             Forms::Text if is_shown(line) => difference,
-            Forms::Text | Forms::Both | Forms::Json | Forms::Compact if is_added => {
-                format!("{difference}: {found:?}")
-            }
-            Forms::Text | Forms::Both | Forms::Json | Forms::Compact => {
-                format!("{difference}, found {found:?}")
-            }
+            _ if is_added => format!("{difference}: {found:?}"),
+            _ => format!("{difference}, found {found:?}"),
         }
     });
     std::iter::once(head).chain(numbered).chain(difference).collect()
@@ -167,11 +161,8 @@ fn changes(response: &EditResponse) -> Vec<String> {
 }
 
 fn moved(line_map: &[MovedLines]) -> Option<String> {
+    let shift = |MovedLines { from, by }: &MovedLines| format!("from old line {from} {by:+}");
     (!line_map.is_empty()).then(|| format!("lines moved: {}", joined(line_map, shift)))
-}
-
-pub(super) fn shift(MovedLines { from, by }: &MovedLines) -> String {
-    format!("from old line {from} {by:+}")
 }
 
 /// Renders the findings that count; in the text form those that say the same are one line.
@@ -216,13 +207,13 @@ fn newness(finding: &ReportedFinding) -> &'static str {
 }
 
 /// Returns what the places of a rejection are.
-pub(super) fn match_label(response: &EditResponse) -> &'static str {
+fn match_label(response: &EditResponse) -> &'static str {
     let is_ambiguous = response.code.as_deref() == Some(Code::AmbiguousMatch.name())
         || response.detail.as_deref() == Some(Code::AmbiguousMatch.name());
     if is_ambiguous { "match at line" } else { "line" }
 }
 
-pub(super) fn location(MatchLocation { line, preview, symbol }: &MatchLocation, label: &str) -> String {
+fn location(MatchLocation { line, preview, symbol }: &MatchLocation, label: &str) -> String {
     let symbol = symbol.as_ref().map(|symbol| format!(" (in {symbol})")).unwrap_or_default();
     format!("{label} {line}: {preview}{symbol}")
 }
@@ -283,7 +274,7 @@ fn is_passed(run: &&ReportedGate) -> bool {
     run.outcome == Outcome::Passed.name()
 }
 
-pub(super) fn passed_gate(run: &ReportedGate) -> String {
+fn passed_gate(run: &ReportedGate) -> String {
     let ReportedGate { gate, ms, .. } = run;
     let time = match *ms {
         0..NOTICEABLE_MS => String::new(),
@@ -294,7 +285,7 @@ pub(super) fn passed_gate(run: &ReportedGate) -> String {
 }
 
 /// Renders the outcome; its reason is in a note, a warning or the message.
-pub(super) fn gate(run: &ReportedGate) -> String {
+fn gate(run: &ReportedGate) -> String {
     format!("{} {}{}", run.gate, run.outcome, isolation_suffix(run))
 }
 

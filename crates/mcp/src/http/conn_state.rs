@@ -105,14 +105,12 @@ impl ConnState {
     /// Returns the time since which no complete request has arrived; `None` while a request is handled or its answer
     /// written.
     pub(super) fn idle_since(&self) -> Option<Instant> {
-        match *self.state.lock() {
-            ConnActivity {
-                phase: ConnPhase::Idle(since) | ConnPhase::Head(since),
-                blocked_since: None,
-                has_unsent: false,
-                ..
-            } => Some(since),
-            ConnActivity { phase: ConnPhase::Idle(_) | ConnPhase::Head(_) | ConnPhase::Busy, .. } => None,
+        let ConnActivity { phase, blocked_since, has_unsent, .. } = *self.state.lock();
+        match phase {
+            ConnPhase::Idle(since) | ConnPhase::Head(since) => {
+                (blocked_since.is_none() && !has_unsent).then_some(since)
+            }
+            ConnPhase::Busy => None,
         }
     }
 

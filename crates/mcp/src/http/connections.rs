@@ -10,6 +10,7 @@ use rustix::process::{Resource, getrlimit};
 use tokio::sync::Notify;
 
 use super::conn_state::ConnState;
+use crate::wait::wait_for;
 use lockgate_policy::ServerLimits;
 
 /// File descriptors reserved for edited files and gate programs.
@@ -58,24 +59,12 @@ impl Connections {
 
     /// Waits for a free slot, or for a connection that is idle and makes room.
     pub(super) async fn acquire(self: &Arc<Self>) -> ConnectionSlot {
-        loop {
-            let changed = self.changed.notified();
-            if let Some(slot) = self.try_acquire() {
-                return slot;
-            }
-            changed.await;
-        }
+        wait_for(&self.changed, || self.try_acquire()).await
     }
 
     /// Waits until there is no connection.
     pub(super) async fn wait_closed(&self) {
-        loop {
-            let changed = self.changed.notified();
-            if self.count() == 0 {
-                return;
-            }
-            changed.await;
-        }
+        wait_for(&self.changed, || (self.count() == 0).then_some(())).await;
     }
 
     fn try_acquire(self: &Arc<Self>) -> Option<ConnectionSlot> {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use hyper::body::Body;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, ReadBuf};
 
 use super::conn_state::ConnState;
 use super::head_fields::HeadFields;
@@ -158,7 +158,7 @@ impl Framing {
     }
 }
 
-/// A stream that checks request heads.
+/// The input of a connection, whose request heads are checked.
 pub(super) struct CheckedHeads<S> {
     stream: S,
     framing: Arc<Framing>,
@@ -227,36 +227,6 @@ impl<S: AsyncRead + Unpin> AsyncRead for CheckedHeads<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for CheckedHeads<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
@@ -296,11 +266,9 @@ mod tests {
         let server = tokio::spawn(async move {
             let builder = Builder::new();
             if is_guarded {
-                drop(
-                    builder
-                        .serve_connection(TokioIo::new(CheckedHeads::new(server, framing, state)), service)
-                        .await,
-                );
+                let (input, output) = tokio::io::split(server);
+                let stream = tokio::io::join(CheckedHeads::new(input, framing, state), output);
+                drop(builder.serve_connection(TokioIo::new(stream), service).await);
             } else {
                 drop(builder.serve_connection(TokioIo::new(server), service).await);
             }

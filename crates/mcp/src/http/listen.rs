@@ -77,8 +77,9 @@ async fn serve_connection(
             Ok::<Response<_>, Infallible>(answer.map(|body| HeldResponse { body, _guard: busy }))
         }
     });
-    let stream = TrackedStream::new(stream, Arc::clone(&state));
-    let stream = TokioIo::new(CheckedHeads::new(stream, Arc::clone(&framing), Arc::clone(&state)));
+    let (input, output) = tokio::io::split(TrackedStream::new(stream, Arc::clone(&state)));
+    let input = CheckedHeads::new(input, Arc::clone(&framing), Arc::clone(&state));
+    let stream = TokioIo::new(tokio::io::join(input, output));
     let mut builder = Builder::new();
     // The connection state has its own timeout for each phase.
     builder

@@ -62,26 +62,16 @@ impl HttpMetrics {
         let new = &mut registry;
         let times = || Times::new_with_constructor(seconds);
         Arc::new(HttpMetrics {
-            edits: registered(new, "edits", "Targets of edits, by status", Family::default()),
-            calls: registered(new, "calls", "Answered tool calls", Family::default()),
-            matches: registered(
-                new,
-                "matches",
-                "Search texts that were found, by match level",
-                Family::default(),
-            ),
-            gates: registered(new, "gate_runs", "Gate runs, by outcome", Family::default()),
+            edits: counts(new, "edits", "Targets of edits, by status"),
+            calls: counts(new, "calls", "Answered tool calls"),
+            matches: counts(new, "matches", "Search texts that were found, by match level"),
+            gates: counts(new, "gate_runs", "Gate runs, by outcome"),
             gate_times: registered(new, "gate_seconds", "Duration of gate runs", times()),
             lock_waits: registered(new, "lock_wait_seconds", "Time that edits waited for locks", seconds()),
-            store: registered(
-                new,
-                "store_operations",
-                "Operations of the entity database, by outcome",
-                Family::default(),
-            ),
+            store: counts(new, "store_operations", "Operations of the entity database, by outcome"),
             store_times: registered(new, "store_seconds", "Duration of database operations", times()),
-            requests: registered(new, "http_requests", "Requests, by HTTP status", Family::default()),
-            rejections: registered(new, "http_refusals", "Rejected requests, by reason", Family::default()),
+            requests: counts(new, "http_requests", "Requests, by HTTP status"),
+            rejections: counts(new, "http_refusals", "Rejected requests, by reason"),
             open: registered(new, "http_connections", "Open connections", Gauge::default()),
             sessions: registered(
                 new,
@@ -120,6 +110,14 @@ impl HttpMetrics {
         }
         text
     }
+}
+
+/// Adds counters to the registry and returns them.
+fn counts<const N: usize, V>(registry: &mut Registry, name: &str, help: &str) -> Counts<N, V>
+where
+    Counts<N, V>: Metric + Default,
+{
+    registered(registry, name, help, Counts::default())
 }
 
 /// Adds a metric to the registry and returns it.

@@ -61,10 +61,7 @@ async fn guard(State(app): AppState, request: Request, next: Next) -> Response<B
 }
 
 async fn protocol(State(app): AppState, request: Request) -> Response<Body> {
-    match app.handle(request).await {
-        Ok(answer) => answer,
-        Err(rejection) => reject(&app, rejection),
-    }
+    app.handle(request).await.unwrap_or_else(|rejection| reject(&app, rejection))
 }
 
 async fn metrics(State(app): AppState, request: Request) -> Response<Body> {

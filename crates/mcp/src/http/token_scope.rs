@@ -24,9 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::rejection::HttpRejection;
 use super::{BearerToken, Grants, Principal};
-use crate::rpc::{
-    Caller, GRACE, MetricsSink, RequestGuard, RequestsInFlight, Server, ServerOptions, duplicate_id,
-};
+use crate::rpc::{GRACE, MetricsSink, RequestGuard, RequestsInFlight, Server, ServerOptions, duplicate_id};
 use lockgate_policy::ServerLimits;
 
 /// Purpose of the derived key for a token's seal.
@@ -64,17 +62,17 @@ pub(super) struct SharedSettings<'a> {
 
 impl TokenScope {
     pub(super) fn new(principal: Principal, common: &SharedSettings<'_>) -> TokenScope {
-        let caller = Caller { name: principal.name };
-        let seal = common.seal.map(|token| token.key(SEAL, &principal.hash));
-        let tools = principal.grants.map(|grants| TokenServer::new(grants, caller, seal, common));
-        TokenScope { hash: principal.hash, metrics: principal.metrics, tools }
+        let Principal { name, hash, metrics, grants } = principal;
+        let seal = common.seal.map(|token| token.key(SEAL, &hash));
+        let tools = grants.map(|grants| TokenServer::new(grants, name, seal, common));
+        TokenScope { hash, metrics, tools }
     }
 }
 
 impl TokenServer {
     fn new(
         grants: Grants,
-        caller: Caller,
+        caller: Option<Arc<str>>,
         seal: Option<[u8; 32]>,
         common: &SharedSettings<'_>,
     ) -> TokenServer {

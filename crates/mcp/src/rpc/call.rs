@@ -10,17 +10,20 @@ use serde_json::Value;
 use tokio::task::{JoinError, spawn_blocking};
 
 use super::ask::{Inquiry, ModelCode, NoAnswer, Prompt, ReturnedInput, VerifiedInput};
-use super::call_context::{CallContext, Caller, Context};
+use super::call_context::{CallContext, Context};
 use super::options::{Structured, TEXT_CLIENTS};
-use super::outcome::{Executor, Rendering, ToolOutcome, parse_request};
-use crate::answer::{self, Answer, CallOffers, Forms, Purpose, ResponseOptions, ToolCall};
-use crate::tools::{Effect, Tool, ToolRequest, UnwrittenEdit};
+use super::outcome::{Executor, ToolOutcome, parse_request};
+use crate::answer::{self, Answer, CallOffers, Forms, ResponseOptions, ToolCall};
+use crate::tools::{CallReply, Tool, ToolRequest, UnwrittenEdit};
 use lockgate_checks::sanitize;
 use lockgate_edit::request::{Author, AuthorName, ClientName, Entity, EntityKind, Target};
 use lockgate_error::{Code, Error};
 
 /// Maximum characters of a client's name in the journal.
 const MAX_NAME_CHARS: usize = 80;
+
+/// Maximum bytes of text that are rendered on the reactor, which is faster than starting another thread.
+const SHORT_TEXT_BYTES: usize = 32 << 10;
 
 /// Maximum number of times that a person is asked about one call when the file keeps changing.
 const MAX_CONFIRMATIONS: usize = 3;
@@ -60,24 +63,19 @@ async fn handle(
             .get("properties")
             .is_some_and(|fields| fields.get("max_bytes").is_some()),
     };
-    let purpose = if tool.effect == Effect::Reads { Purpose::Read } else { Purpose::Edit };
     let shown_parts = call_context.shown_parts.clone();
-    let profile = tool.profile;
+    let (effect, profile) = (tool.effect, tool.profile);
     let options =
-        ResponseOptions { forms, purpose, path, profile, offers, shown_parts, ..ResponseOptions::default() };
+        ResponseOptions { forms, effect, path, profile, offers, shown_parts, ..ResponseOptions::default() };
     let inquiry = Inquiry::new(tool.name, &arguments, &call_context, &context);
     let named = named_entity(tool, &arguments);
     let (request, resumed) = match parse_call(tool, arguments, &inquiry, &returned).await {
         Ok(both) => both,
-        Err(error) => return render_error(ResponseOptions { entity: named, ..options }, error).await.into(),
+        Err(error) => return render(ResponseOptions { entity: named, ..options }, error.into()).await.into(),
     };
     let options = ResponseOptions { entity: request.target().and_then(Target::entity).cloned(), ..options };
-    let (agreed, model_code) = match resumed {
-        VerifiedInput::New => (None, None),
-        VerifiedInput::Code(model_code) => (None, Some(model_code)),
-        VerifiedInput::Confirmed(about, model_code) => (Some(about), model_code),
-    };
-    let author = Author { confirmation_id: agreed, ..author(tool, &call_context.caller, &context) };
+    let VerifiedInput { confirmation_id, model_code } = resumed;
+    let author = Author { confirmation_id, ..author(tool, call_context.caller.as_deref(), &context) };
     match with_code(request, model_code, &inquiry, &call_context).await {
         Ok((request, model_code)) => {
             let executor = Executor { call_context: &call_context, context: &context };
@@ -85,7 +83,7 @@ async fn handle(
         }
         Err(NoAnswer::InputRequired(later)) => (*later).into(),
         Err(NoAnswer::Failed(error)) => {
-            render_error(options, tool.profile.rename_error_field(error)).await.into()
+            render(options, tool.profile.rename_error_field(error).into()).await.into()
         }
     }
 }
@@ -126,15 +124,7 @@ async fn with_code(
     inquiry: &Inquiry,
     call_context: &CallContext,
 ) -> Result<(ToolRequest, Option<ModelCode>), NoAnswer> {
-    let unwritten_edit = match request {
-        ToolRequest::Unwritten(unwritten_edit) => *unwritten_edit,
-        request @ (ToolRequest::Edit(_)
-        | ToolRequest::Batch(_)
-        | ToolRequest::Revert(_)
-        | ToolRequest::Read(_)) => {
-            return Ok((request, None));
-        }
-    };
+    let ToolRequest::Unwritten(unwritten_edit) = request else { return Ok((request, None)) };
     let model_code = match model_code {
         Some(model_code) => model_code,
         None => write_code(&unwritten_edit, inquiry, call_context).await?,
@@ -165,37 +155,33 @@ async fn execute_confirmed(
 ) -> CallToolResponse {
     for _ in 0..MAX_CONFIRMATIONS {
         let again = inquiry.reaches_a_person().then(|| request.clone());
-        let ToolOutcome { options: wanted, question, reply, rendering } =
+        let ToolOutcome { options: wanted, question, reply } =
             executor.execute(request.with_author(&author), options.clone()).await;
-        let Some(question) = question else { return render(wanted, reply, rendering).await.into() };
+        let Some(question) = question else { return render(wanted, reply).await.into() };
         match (inquiry.ask_person(&question, model_code.as_ref()).await, again) {
             (Ok(()), Some(again)) => {
                 author.confirmation_id = Some(question.id);
                 request = again;
             }
             (Err(NoAnswer::InputRequired(later)), _) => return (*later).into(),
-            (Err(NoAnswer::Failed(error)), _) => return render_error(wanted, error).await.into(),
+            (Err(NoAnswer::Failed(error)), _) => return render(wanted, error.into()).await.into(),
             (Ok(()), None) => break,
         }
     }
     let message = format!("the {} changed each time that a person was asked", options.noun());
-    render_error(options.clone(), Error::new(Code::NotConfirmed, message)).await.into()
-}
-
-async fn render_error(options: ResponseOptions, error: Error) -> CallToolResult {
-    render(options, move |options| answer::render_error(&error, options), Rendering::Blocking).await
+    render(options.clone(), Error::new(Code::NotConfirmed, message).into()).await.into()
 }
 
 /// Returns the author: the name of the token and the name that the client gives itself.
-fn author(tool: &Tool, caller: &Caller, context: &Context) -> Author {
+fn author(tool: &Tool, token: Option<&str>, context: &Context) -> Author {
     let client = context.client_info();
     let name = client.map(|client| sanitize(&format!("{} {}", client.name, client.version)));
     let name: String = name.unwrap_or_default().chars().take(MAX_NAME_CHARS).collect();
     let client = ClientName::parse(&name);
-    let name = match &caller.name {
+    let name = match token {
         Some(token) => {
             let client = Some(client).filter(|_| !name.is_empty());
-            AuthorName::Token { token: token.to_string(), client }
+            AuthorName::Token { token: token.to_owned(), client }
         }
         None => AuthorName::Client(client),
     };
@@ -209,20 +195,17 @@ fn repeatable_call(tool: &'static Tool, arguments: &JsonObject) -> Option<Arc<To
 }
 
 /// Renders an answer.
-async fn render(
-    options: ResponseOptions,
-    reply: impl FnOnce(&ResponseOptions) -> Answer + Send + 'static,
-    rendering: Rendering,
-) -> CallToolResult {
+async fn render(options: ResponseOptions, CallReply { size, render }: CallReply) -> CallToolResult {
     let (forms, shown_parts) = (options.forms, options.shown_parts.clone());
     let plain = ResponseOptions {
         path: options.path.clone(),
         entity: options.entity.clone(),
         ..ResponseOptions::default()
     };
-    let rendered = match rendering {
-        Rendering::Short => tokio::spawn(async move { reply(&options) }).await,
-        Rendering::Blocking => spawn_blocking(move || reply(&options)).await,
+    let rendered = if size.is_some_and(|size| size < SHORT_TEXT_BYTES) {
+        tokio::spawn(async move { render(&options) }).await
+    } else {
+        spawn_blocking(move || render(&options)).await
     };
     let answer = rendered.unwrap_or_else(|error| render_failed(&error, &plain));
     let success = answer.is_success();

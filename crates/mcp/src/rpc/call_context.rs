@@ -30,17 +30,10 @@ pub(super) struct CallContext {
     pub(super) input_ended: CancellationToken,
     /// Seals the questions to the client.
     pub(super) seal: Seal,
-    /// The client that makes the calls.
-    pub(super) caller: Caller,
+    /// Name of an authenticated client for the journal, in addition to the client's own name.
+    pub(super) caller: Option<Arc<str>>,
     /// Reports the calls to the metrics.
     pub(super) metrics: CallMetrics,
     /// Tracks the calls that are not yet answered.
     pub(super) open_calls: TaskTracker,
-}
-
-/// The client that makes the calls.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Caller {
-    /// Name for the journal, in addition to the client's own name; set if the client is authenticated.
-    pub(crate) name: Option<Arc<str>>,
 }

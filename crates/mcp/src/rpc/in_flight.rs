@@ -10,6 +10,8 @@ use parking_lot::Mutex;
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use tokio::sync::Notify;
 
+use crate::wait::wait_for;
+
 /// JSON-RPC 2.0: an error code that a server may define.
 pub(crate) const SERVER_ERROR: ErrorCode = ErrorCode(-32000);
 
@@ -47,13 +49,7 @@ impl RequestsInFlight {
 
     /// Waits until a session has none.
     pub(crate) async fn wait_none(&self, session: &str) {
-        loop {
-            let ended = self.ended.notified();
-            if self.ids(session).is_empty() {
-                return;
-            }
-            ended.await;
-        }
+        wait_for(&self.ended, || self.ids(session).is_empty().then_some(())).await;
     }
 }
 

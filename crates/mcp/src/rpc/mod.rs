@@ -35,7 +35,6 @@ use lockgate_engine::Workspace;
 use lockgate_error::{Code, Error};
 use pipe::Pipe;
 
-pub(super) use call_context::Caller;
 pub(super) use in_flight::{Arrival, RequestGuard, RequestsInFlight, SERVER_ERROR, duplicate_id};
 pub use metrics::{CallOutcome, MetricsSink};
 pub use options::{ServerOptions, Structured};

@@ -11,38 +11,18 @@ use tokio_util::sync::CancellationToken;
 
 use super::call_context::{CallContext, Context};
 use super::progress::watch;
-use crate::answer::{self, EditResult, ResponseOptions};
-use crate::tools::{ReadCall, ReadReply, RenderAnswer, Tool, ToolRequest};
+use crate::answer::{EditResult, ResponseOptions};
+use crate::tools::{CallReply, ReadCall, Tool, ToolRequest};
 use lockgate_checks::Watch;
 use lockgate_engine::Workspace;
 use lockgate_error::{Code, Confirmation, Error};
 
-/// The result of a call: a function that renders the answer, or a question for a person.
+/// The result of a call: the reply, or a question for a person.
 pub(super) struct ToolOutcome {
     pub(super) options: ResponseOptions,
     pub(super) question: Option<Box<Confirmation>>,
-    pub(super) reply: RenderAnswer,
-    pub(super) rendering: Rendering,
+    pub(super) reply: CallReply,
 }
-
-/// The work of rendering an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rendering {
-    /// It is faster than starting another thread.
-    Short,
-    /// It needs a thread that may block.
-    Blocking,
-}
-
-impl Rendering {
-    /// Returns the work for a text, or a change, of this size, if the size is known.
-    fn of_size(size: Option<usize>) -> Rendering {
-        if size.is_some_and(|size| size < SHORT_TEXT_BYTES) { Rendering::Short } else { Rendering::Blocking }
-    }
-}
-
-/// Maximum bytes of text that are rendered on the reactor.
-const SHORT_TEXT_BYTES: usize = 32 << 10;
 
 /// Parses the arguments of a call without blocking the reactor.
 pub(super) async fn parse_request(tool: &'static Tool, arguments: JsonObject) -> Result<ToolRequest, Error> {
@@ -75,24 +55,14 @@ impl Executor<'_> {
     pub(super) async fn execute(&self, request: ToolRequest, options: ResponseOptions) -> ToolOutcome {
         match request {
             ToolRequest::Read(call) => self.read(call, options).await,
-            request @ (ToolRequest::Edit(_)
-            | ToolRequest::Unwritten(_)
-            | ToolRequest::Batch(_)
-            | ToolRequest::Revert(_)) => self.write(request, options).await,
+            request => self.write(request, options).await,
         }
     }
 
     async fn read(&self, call: Arc<dyn ReadCall>, options: ResponseOptions) -> ToolOutcome {
         let reply = self.watched(call_failed, |workspace, watch| call.run(workspace, watch)).await;
-        match reply.map_err(|error| options.profile.rename_error_field(error)) {
-            Ok(ReadReply { size, render }) => {
-                ToolOutcome { options, question: None, reply: render, rendering: Rendering::of_size(size) }
-            }
-            Err(error) => {
-                let reply = Box::new(move |options: &ResponseOptions| answer::render_error(&error, options));
-                ToolOutcome { options, question: None, reply, rendering: Rendering::Blocking }
-            }
-        }
+        let reply = reply.unwrap_or_else(|error| options.profile.rename_error_field(error).into());
+        ToolOutcome { options, question: None, reply }
     }
 
     /// Executes a request that may write.
@@ -106,8 +76,9 @@ impl Executor<'_> {
         self.call_context.metrics.edited(result.reports.as_deref());
         let question = result.take_question();
         let result = result.map_error(|error| options.profile.rename_error_field(error));
-        let rendering = Rendering::of_size(result.size());
-        ToolOutcome { options, question, reply: Box::new(move |options| result.render(options)), rendering }
+        let reply =
+            CallReply { size: result.size(), render: Box::new(move |options| result.render(options)) };
+        ToolOutcome { options, question, reply }
     }
 
     /// Runs an operation with a watch until it is done; `stopped` makes the error if it stops before it has a result.

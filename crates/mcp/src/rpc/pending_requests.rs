@@ -15,6 +15,7 @@ use rmcp::model::{
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use super::in_flight::{RequestGuard, RequestsInFlight, SERVER_ERROR, duplicate_id};
+use crate::wait::wait_for;
 
 /// The most requests in progress, pings aside: ten times as many as agents send at once, and some 30 MB.
 const MAX_REQUESTS: usize = 1000;
@@ -113,13 +114,7 @@ impl PendingRequests {
 
     /// Waits until there is none.
     pub(super) async fn wait_empty(&self) {
-        loop {
-            let closed = self.closed.notified();
-            if self.pending.lock().is_empty() {
-                return;
-            }
-            closed.await;
-        }
+        wait_for(&self.closed, || self.pending.lock().is_empty().then_some(())).await;
     }
 }
 

@@ -83,10 +83,10 @@ impl MessageReader {
         loop {
             let outcome = match frames.next().await {
                 Ok(Some(InputLine::Line(line))) if line.len() < LARGE_MESSAGE_BYTES => {
-                    self.pass(parse_message(&line).with_arrival(frames.read_at())).await
+                    self.pass(parse_message(&line).with_arrival(frames.read_at()), 0).await
                 }
                 Ok(Some(InputLine::Line(line))) => self.parse_large(line, frames.read_at()).await,
-                Ok(Some(InputLine::TooLong(id))) => self.pass(too_long(id)).await,
+                Ok(Some(InputLine::TooLong(id))) => self.pass(too_long(id), 0).await,
                 Ok(None) => return,
                 Err(error) => {
                     tracing::error!(%error, "cannot read from the client");
@@ -99,15 +99,16 @@ impl MessageReader {
         }
     }
 
-    /// Passes a message on, or answers it; `None` if the server loop has ended.
-    async fn pass(&self, parsed: ParsedMessage) -> Option<()> {
+    /// Passes a message on, or answers it; `None` if the server loop has ended. `large_bytes` is the length of a large
+    /// message, and 0 for any other.
+    async fn pass(&self, parsed: ParsedMessage, large_bytes: usize) -> Option<()> {
         match parsed {
             ParsedMessage::Message(message) => {
-                if !matches!(*message, JsonRpcMessage::Request(_)) {
+                if large_bytes == 0 && !matches!(*message, JsonRpcMessage::Request(_)) {
                     // A cancellation must not overtake its request.
                     drop(self.large.acquire().await);
                 }
-                self.deliver(message, 0).await
+                self.deliver(message, large_bytes).await
             }
             ParsedMessage::Invalid(error, id) => self.reject(error, id).await,
             ParsedMessage::Batch(error, ids) if ids.is_empty() => self.reject(error, None).await,
@@ -121,8 +122,7 @@ impl MessageReader {
         }
     }
 
-    /// Passes a message to the server loop, unless it is a request that is not accepted. `large_bytes` is the length of a
-    /// large message, and 0 for any other.
+    /// Passes a message to the server loop, unless it is a request that is not accepted.
     async fn deliver(&self, mut message: Box<ClientJsonRpcMessage>, large_bytes: usize) -> Option<()> {
         // Reserved first: a message that is recorded is delivered, even if the reader is stopped meanwhile.
         let permit = self.sender.reserve().await.ok()?;
@@ -151,12 +151,7 @@ impl MessageReader {
             let parse = move || parse_message(&line).with_arrival(arrival);
             let parsed = tokio::task::spawn_blocking(parse).await;
             let outcome = match parsed {
-                Ok(ParsedMessage::Message(message)) => reader.deliver(message, length).await,
-                Ok(
-                    parsed @ (ParsedMessage::Invalid(..)
-                    | ParsedMessage::Batch(..)
-                    | ParsedMessage::UnknownNotification),
-                ) => reader.pass(parsed).await,
+                Ok(parsed) => reader.pass(parsed, length).await,
                 Err(error) => {
                     tracing::error!(%error, "a message could not be parsed");
                     None

@@ -17,10 +17,11 @@ use tokio_util::task::TaskTracker;
 
 use super::ask::{ReturnedInput, Seal};
 use super::call::call;
-use super::call_context::{CallContext, Caller};
+use super::call_context::CallContext;
 use super::metrics::CallMetrics;
 use super::options::ServerOptions;
 use crate::answer::{OfferedTools, ShownParts};
+use crate::schema;
 use crate::selection::{EntityStorage, Selection, WriteAccess};
 use crate::tools::{
     Effect, INSTRUCTIONS, RepeatEffect, Tool, edit_file, entity, list_content, list_edits, listed_name,
@@ -83,15 +84,19 @@ impl Server {
                 stop,
                 input_ended: CancellationToken::new(),
                 seal: Seal::new(),
-                caller: Caller::default(),
+                caller: None,
                 metrics: CallMetrics::default(),
                 open_calls: TaskTracker::new(),
             },
         }
     }
 
-    /// Sets the caller and the metrics sink.
-    pub(crate) fn with_caller(mut self, caller: Caller, sink: Arc<dyn super::MetricsSink>) -> Server {
+    /// Sets the name of the caller and the metrics sink.
+    pub(crate) fn with_caller(
+        mut self,
+        caller: Option<Arc<str>>,
+        sink: Arc<dyn super::MetricsSink>,
+    ) -> Server {
         self.call_context.caller = caller;
         self.call_context.metrics.sink = Some(sink);
         self
@@ -224,20 +229,14 @@ fn drop_repeated(schema: &mut Value, around: Option<&str>) {
         node.remove("description");
     }
     let around = own.as_deref().or(around);
-    if let Some(Value::Object(properties)) = node.get_mut("properties") {
-        properties.values_mut().for_each(|field| drop_repeated(field, around));
-    }
-    node.get_mut("items").into_iter().for_each(|items| drop_repeated(items, around));
+    schema::nested(node).for_each(|inner| drop_repeated(inner, around));
 }
 
 /// Removes the statement that nested objects have no other properties, which costs tokens and is checked anyway.
 fn open_objects(schema: &mut Value) {
     let Value::Object(node) = schema else { return };
     node.remove("additionalProperties");
-    if let Some(Value::Object(properties)) = node.get_mut("properties") {
-        properties.values_mut().for_each(open_objects);
-    }
-    node.get_mut("items").into_iter().for_each(open_objects);
+    schema::nested(node).for_each(open_objects);
 }
 
 /// A field that is accepted and not listed: few callers need it, and each listed field costs tokens.

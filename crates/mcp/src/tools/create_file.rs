@@ -1,6 +1,6 @@
 //! `create_file`: a deprecated tool for older clients.
 
-use super::request::{EditCall, ToolRequest, edit_request};
+use super::request::{EditCall, ToolRequest};
 use crate::answer::ToolProfile;
 use lockgate_edit::Edit;
 use lockgate_edit::request::{Expect, Request, Target};
@@ -22,7 +22,7 @@ struct CreateFile {
 }
 
 fn into_request(CreateFile { path, content }: CreateFile) -> Result<ToolRequest, Error> {
-    let request = edit_request(Target::File(path), Edit::Content(content), None, None);
+    let request = Request::new(Target::File(path), Edit::Content(content));
     Ok(EditCall::new(Request { expect: Expect::Absent, ..request }, ToolProfile::PLAIN).into())
 }
 

@@ -2,6 +2,7 @@
 
 use rmcp::model::JsonObject;
 
+use super::effect::{Effect, RepeatEffect};
 use super::request::ToolRequest;
 use crate::answer::{ToolCall, ToolProfile};
 use crate::toolset::Toolset;
@@ -35,24 +36,4 @@ impl Tool {
     pub fn call(&self, arguments: JsonObject) -> ToolCall {
         ToolCall { tool: self.name, arguments, schema: self.schema, check: self.check }
     }
-}
-
-/// The effect of a tool's call on files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
-    /// Reads only, without any change.
-    Reads,
-    /// Adds files without changing existing ones.
-    Adds,
-    /// Changes or removes existing files or entities.
-    Changes,
-}
-
-/// The effect of repeating the same call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RepeatEffect {
-    /// A repeated call changes nothing further.
-    NoChange,
-    /// The file may change again.
-    Changes,
 }

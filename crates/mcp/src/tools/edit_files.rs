@@ -82,11 +82,8 @@ fn into_request(input: EditFiles) -> Result<ToolRequest, Error> {
 ///
 /// Errors: `INVALID_INPUT` for entries of one file that expect different versions.
 fn join_entries(requests: Vec<Request>) -> Result<Vec<Request>, Error> {
-    let is_distinct = {
-        let paths: HashSet<PathBuf> = requests.iter().map(plain_path).collect();
-        paths.len() == requests.len()
-    };
-    if is_distinct {
+    let paths: HashSet<PathBuf> = requests.iter().map(plain_path).collect();
+    if paths.len() == requests.len() {
         return Ok(requests);
     }
     let mut joined: Vec<Request> = Vec::new();

@@ -4,7 +4,7 @@
 //! set only if something was omitted.
 
 use super::entity::EntityArgs;
-use super::read_content_lines::{DEFAULT_CHARS, heading};
+use super::read_content_lines::{DEFAULT_CHARS, cut_line_warning, heading};
 use super::request::{ToolRequest, parse_number};
 use crate::answer::{Answer, ResponseOptions, ToolProfile, counted, key, text_within};
 use lockgate_edit::request::parse_line;
@@ -80,10 +80,8 @@ fn take_lines(text: &str, most: usize) -> &str {
 fn warning(content: &str, first: usize, total: usize, max_chars: usize) -> String {
     match content.matches('\n').count() {
         0 => {
-            let rest = (first < total).then(|| format!("; start_line {} continues after it", first + 1));
             let more = (max_chars < MAX_CHARS).then_some("; a larger max_chars shows more of the line");
-            let (rest, more) = (rest.unwrap_or_default(), more.unwrap_or_default());
-            format!("only the beginning of line {first} of {total} is shown{rest}{more}")
+            cut_line_warning(first, total, more)
         }
         lines => {
             let next = first + lines;

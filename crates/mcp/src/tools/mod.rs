@@ -16,7 +16,7 @@ macro_rules! tool {
         use serde::Deserialize;
 
         use crate::toolset::Toolset;
-        use crate::tools::definition::{Effect, RepeatEffect};
+        use crate::tools::effect::{Effect, RepeatEffect};
 
         static SCHEMA: std::sync::LazyLock<rmcp::model::JsonObject> =
             std::sync::LazyLock::new(crate::schema::input_schema::<$input>);
@@ -66,6 +66,7 @@ pub mod delete_content;
 pub mod edit_code;
 pub mod edit_file;
 pub mod edit_files;
+pub(crate) mod effect;
 pub(crate) mod entity;
 pub mod get_content;
 pub mod list_content;
@@ -79,10 +80,9 @@ pub mod safe_edit_file;
 pub mod search_content;
 pub mod undo_edit;
 
-pub use definition::{Effect, RepeatEffect, Tool};
-pub use request::{
-    BatchCall, EditCall, ReadCall, ReadFuture, ReadReply, RenderAnswer, ToolRequest, UnwrittenEdit,
-};
+pub use definition::Tool;
+pub use effect::{Effect, RepeatEffect};
+pub use request::{BatchCall, CallReply, EditCall, ReadCall, ReadFuture, ToolRequest, UnwrittenEdit};
 
 /// All tools in the order of the documentation.
 pub const TOOLS: &[Tool] = &[

@@ -73,7 +73,8 @@ struct ShownLines {
 fn lines(reading: &ReadLines, most: usize, max_chars: usize) -> (LinesResponse, String) {
     let ShownLines { content, end_line, is_cut } = fitting_lines(reading, most);
     let total_lines = reading.text.lines().count();
-    let warning = is_cut.then(|| warning(end_line, total_lines, max_chars));
+    let more = (max_chars < MAX_CHARS).then_some("; with an end_line, more of the line is shown");
+    let warning = is_cut.then(|| cut_line_warning(end_line, total_lines, more));
     let truncated = is_cut || end_line < reading.end_line;
     let response = LinesResponse {
         path: reading.path.clone(),
@@ -94,10 +95,9 @@ fn lines(reading: &ReadLines, most: usize, max_chars: usize) -> (LinesResponse, 
     (response, text)
 }
 
-/// Returns the warning that a line is cut.
-fn warning(line: usize, total: usize, max_chars: usize) -> String {
+/// Returns the warning that a line is cut; `more` says how to see more of it.
+pub(super) fn cut_line_warning(line: usize, total: usize, more: Option<&str>) -> String {
     let rest = (line < total).then(|| format!("; start_line {} continues after it", line + 1));
-    let more = (max_chars < MAX_CHARS).then_some("; with an end_line, more of the line is shown");
     let (rest, more) = (rest.unwrap_or_default(), more.unwrap_or_default());
     format!("only the beginning of line {line} of {total} is shown{rest}{more}")
 }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::entity::{self, EntityArgs};
-use crate::answer::{Answer, ResponseOptions, ToolOptions, ToolProfile};
+use crate::answer::{self, Answer, ResponseOptions, ToolOptions, ToolProfile};
 use lockgate_checks::Watch;
 use lockgate_edit::Edit;
 use lockgate_edit::request::{
@@ -43,18 +43,21 @@ pub trait ReadCall: fmt::Debug + Send + Sync {
 }
 
 /// The future of a [`ReadCall`].
-pub type ReadFuture = Pin<Box<dyn Future<Output = Result<ReadReply, Error>> + Send>>;
+pub type ReadFuture = Pin<Box<dyn Future<Output = Result<CallReply, Error>> + Send>>;
 
-/// The reply to a [`ReadCall`].
-pub struct ReadReply {
-    /// The approximate size of the answer in bytes; `None` if it is not known beforehand.
+/// The reply to a call, which is still to be rendered.
+pub struct CallReply {
+    /// The approximate size of the answer, or of the change, in bytes; `None` if it is not known beforehand.
     pub size: Option<usize>,
     /// Renders the answer.
-    pub render: RenderAnswer,
+    pub render: Box<dyn FnOnce(&ResponseOptions) -> Answer + Send>,
 }
 
-/// A function that renders an answer.
-pub type RenderAnswer = Box<dyn FnOnce(&ResponseOptions) -> Answer + Send>;
+impl From<Error> for CallReply {
+    fn from(error: Error) -> CallReply {
+        CallReply { size: None, render: Box::new(move |options| answer::render_error(&error, options)) }
+    }
+}
 
 /// A request to the engine, and the function that renders the engine's response.
 struct EngineRead<R, F> {
@@ -82,7 +85,7 @@ where
             let output = workspace.read(self.request.clone(), watch).await?;
             let size = R::size(&output);
             let render = Box::new(move |options: &ResponseOptions| (self.render)(&output, options));
-            Ok(ReadReply { size, render })
+            Ok(CallReply { size, render })
         })
     }
 }

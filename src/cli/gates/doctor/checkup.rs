@@ -62,13 +62,7 @@ impl GateState {
 
     /// True if no problem is known.
     pub fn is_ok(&self) -> bool {
-        match self {
-            GateState::Works | GateState::Unproven => true,
-            GateState::Broken(_)
-            | GateState::Unavailable(_)
-            | GateState::Untrusted(_)
-            | GateState::Unconfigured(_) => false,
-        }
+        matches!(self, GateState::Works | GateState::Unproven)
     }
 }
 

@@ -19,12 +19,12 @@ use crate::cli::output_format::OutputFormat;
 use crate::cli::paint;
 use crate::cli::verbosity::Verbosity;
 use lockgate_checks::{
-    DiskState, Finding, InstalledProgram, Outcome as GateOutcome, SampleError, Watch, mismatch, run_sample,
+    DiskState, Finding, InstalledProgram, Outcome as GateOutcome, Watch, mismatch, run_sample,
     run_sample_in_process,
 };
 use lockgate_error::Error;
 use lockgate_policy::{Gate, Sample};
-use results::{SampleOutcome, SampleReply, SampleResults, TestedGate, Trial};
+use results::{SampleOutcome, SampleResults, TestedGate, Trial};
 
 /// Tests the gates, prints each result when it is ready, and returns true on success. A quiet command prints the gates
 /// that failed, and the summary if the command fails.
@@ -85,7 +85,11 @@ fn test_gate(gate_list: &GateList, gate: &Arc<Gate>, watch: &Watch) -> TestedGat
 
 fn test_in_process(gate: &Arc<Gate>) -> Vec<Trial> {
     let samples = gate.samples.iter().enumerate();
-    samples.map(|(at, sample)| run_trial(at, sample, None, || run_sample_in_process(gate, sample))).collect()
+    let run = |(at, sample): (usize, &Sample)| {
+        let started = Instant::now();
+        trial(at, sample, None, started, run_sample_in_process(gate, sample))
+    };
+    samples.map(run).collect()
 }
 
 /// Runs a program on the samples, with each way in which it receives drafts. Stops after a run that reaches the time limit,
@@ -101,17 +105,15 @@ fn test_program(
     let mut trials = Vec::new();
     for (at, sample) in gate.samples.iter().enumerate() {
         for disk_state in states {
-            let mut failure = None;
-            let trial = run_trial(at, sample, Some(*disk_state), || {
-                let findings = run_sample(gate, sample, ready, *disk_state, watch);
-                findings.map_err(|error| failure.insert(error).to_string())
-            });
-            let outcome = failure.as_ref().map(|error: &SampleError| error.outcome);
-            if let (Some(GateOutcome::Unavailable), Some(error)) = (outcome, failure) {
-                return Err(error.why);
-            }
-            trials.push(trial);
-            if outcome == Some(GateOutcome::TimedOut) {
+            let started = Instant::now();
+            let found = match run_sample(gate, sample, ready, *disk_state, watch) {
+                Err(error) if error.outcome == GateOutcome::Unavailable => return Err(error.why),
+                found => found,
+            };
+            let is_late = found.as_ref().is_err_and(|error| error.outcome == GateOutcome::TimedOut);
+            let found = found.map_err(|error| error.to_string());
+            trials.push(trial(at, sample, Some(*disk_state), started, found));
+            if is_late {
                 return Ok(trials);
             }
         }
@@ -119,25 +121,21 @@ fn test_program(
     Ok(trials)
 }
 
-fn run_trial(
+/// Returns the result of a sample whose run began at this time.
+fn trial(
     at: usize,
     sample: &Sample,
     disk_state: Option<DiskState>,
-    run: impl FnOnce() -> Result<Vec<Finding>, String>,
+    started: Instant,
+    found: Result<Vec<Finding>, String>,
 ) -> Trial {
-    let started = Instant::now();
-    let reply = match run() {
-        Ok(found) => mismatch(sample, &found).map_or(SampleReply::Agrees, SampleReply::Differs),
-        Err(why) => SampleReply::Nothing(why),
-    };
-    let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     Trial {
         number: at + 1,
         path: sample.path.clone(),
         disk_state,
         expected_count: sample.finds.len(),
-        reply,
-        ms,
+        difference: found.map(|found| mismatch(sample, &found)),
+        ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
     }
 }
 

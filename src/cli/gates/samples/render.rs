@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::results::{SampleOutcome, SampleReply, SampleResults, TestedGate, Trial};
+use super::results::{SampleOutcome, SampleResults, TestedGate, Trial};
 use crate::cli::gates::gate_list::NotRun;
 use crate::cli::paint::{ADDED, DONE, FAINT, LABEL, REJECTED, REMOVED, WARNING, labelled, paint};
 use crate::cli::trust::render::visible;
 use lockgate_checks::{DiskState, Finding, Mismatch};
+use lockgate_mcp::answer::counted;
 use lockgate_policy::Expected;
 
 /// The scope of the test.
@@ -69,18 +70,17 @@ fn note(text: &str) -> String {
 fn run_count(trials: &[Trial]) -> String {
     match trials.len() {
         0 => "no samples".to_owned(),
-        1 => "1 run".to_owned(),
-        count => format!("{count} runs"),
+        count => counted(count, "run"),
     }
 }
 
 /// Renders a sample that differs: missing findings in red, unexpected ones in green.
 fn trial(trial: &Trial) -> String {
     let title = format!("sample {}: {}{}", trial.number, trial.path, disk_state_note(trial.disk_state));
-    match &trial.reply {
-        SampleReply::Agrees => String::new(),
-        SampleReply::Nothing(why) => note(&title) + &note(&format!("  {why}")),
-        SampleReply::Differs(Mismatch { missing, unexpected }) => {
+    match &trial.difference {
+        Ok(None) => String::new(),
+        Err(why) => note(&title) + &note(&format!("  {why}")),
+        Ok(Some(Mismatch { missing, unexpected })) => {
             let side = |style, text: String| format!("      {}\n", paint(style, visible(&text)));
             let missing =
                 missing.iter().map(|expected| side(REMOVED, format!("- {}", expected_line(expected))));
@@ -160,23 +160,16 @@ pub(super) fn json(results: &SampleResults) -> Value {
 }
 
 fn sample(trial: &Trial) -> Value {
-    let (agrees, why, missing, unexpected) = match &trial.reply {
-        SampleReply::Agrees => (true, None, Vec::new(), Vec::new()),
-        SampleReply::Nothing(why) => (false, Some(why), Vec::new(), Vec::new()),
-        SampleReply::Differs(Mismatch { missing, unexpected }) => (
-            false,
-            None,
-            missing.iter().map(expected_line).collect(),
-            unexpected.iter().map(found_line).collect(),
-        ),
-    };
+    let differs = trial.difference.as_ref().ok().and_then(Option::as_ref);
+    let missing: Vec<String> = differs.iter().flat_map(|it| &it.missing).map(expected_line).collect();
+    let unexpected: Vec<String> = differs.iter().flat_map(|it| &it.unexpected).map(found_line).collect();
     json!({
         "sample": trial.number,
         "path": trial.path,
         "over_a_file": trial.disk_state.map(|disk_state| disk_state == DiskState::Empty),
         "finds": trial.expected_count,
-        "agrees": agrees,
-        "why": why,
+        "agrees": matches!(trial.difference, Ok(None)),
+        "why": trial.difference.as_ref().err(),
         "missing": missing,
         "unexpected": unexpected,
         "ms": trial.ms,

@@ -23,17 +23,9 @@ pub struct Trial {
     pub disk_state: Option<DiskState>,
     /// Number of findings that the sample expects.
     pub expected_count: usize,
-    pub reply: SampleReply,
+    /// How the findings differ from the expected ones, or the reason why the gate gave no result.
+    pub difference: Result<Option<Mismatch>, String>,
     pub ms: u64,
-}
-
-/// The comparison of a gate's findings with its sample.
-pub enum SampleReply {
-    /// The findings are as expected.
-    Agrees,
-    Differs(Mismatch),
-    /// The gate gave no result; with the reason.
-    Nothing(String),
 }
 
 /// The result of a gate over all samples.
@@ -49,7 +41,7 @@ pub enum SampleOutcome {
 
 impl TestedGate {
     pub fn outcome(&self) -> SampleOutcome {
-        let agree = self.trials.iter().all(|trial| matches!(trial.reply, SampleReply::Agrees));
+        let agree = self.trials.iter().all(|trial| matches!(trial.difference, Ok(None)));
         match &self.not_run {
             Some(NotRun::Unavailable(_)) => SampleOutcome::Unavailable,
             Some(NotRun::Untrusted(_)) => SampleOutcome::Untrusted,

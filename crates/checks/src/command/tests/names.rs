@@ -12,7 +12,7 @@ fn names(root: &str, folder: &str, path: &str, input: Input) -> RunNames {
     let own = copy.join(path);
     let bases = [folder.as_path(), copy, own.parent().unwrap()];
     let draft = Some(Path::new("/tmp/lockgate-x/draft/a.py"));
-    RunNames::new(path, [root, copy].into_iter(), bases, draft, input, PathLookup::Listed(listed))
+    RunNames::new(path, [root, copy].into_iter(), bases, draft, &[], input, PathLookup::Listed(listed))
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Distinguishes numeric keys of an object or a type from line numbers, with the grammar.
 
+use crate::damage::parsed_text::path_to;
 use crate::damage::text_pair::TextPair;
 use lockgate_syntax::Node;
 
@@ -27,11 +28,7 @@ fn is_key(root: Node<'_>, at: usize) -> bool {
     else {
         return false;
     };
-    // Descend from the root: to find a parent, tree-sitter would start at the root for each node.
-    let mut outer = root;
-    while let Some(next) = outer.child_with_descendant(number).filter(|next| *next != number) {
-        outer = next;
-    }
+    let outer = path_to(root, number).take_while(|node| *node != number).last().unwrap_or(root);
     ENTRIES.contains(&outer.kind()) && outer.start_byte() == number.start_byte() && !outer.has_error()
 }
 

@@ -71,7 +71,7 @@ fn follows(run: &[PrefixedLine<'_>], next: &PrefixedLine<'_>) -> bool {
 
 fn close(texts: &TextPair<'_>, piece: &ReplacedLines, run: Vec<PrefixedLine<'_>>) -> Option<DamageFinding> {
     let (first, last) = (run.first()?, run.last()?);
-    let run = AscendingLines { texts, piece, lines: &run };
+    let run = AscendingLines { texts, piece, first, last, lines: &run };
     run.is_accident().then(|| {
         let text = texts.after.text(first.line);
         let prefix = text.strip_suffix(first.rest).unwrap_or(text).trim();
@@ -86,10 +86,12 @@ fn close(texts: &TextPair<'_>, piece: &ReplacedLines, run: Vec<PrefixedLine<'_>>
     })
 }
 
-/// Lines whose numbers ascend one by one.
+/// Lines whose numbers ascend one by one, with the same separator.
 struct AscendingLines<'r, 's> {
     texts: &'r TextPair<'s>,
     piece: &'r ReplacedLines,
+    first: &'r PrefixedLine<'r>,
+    last: &'r PrefixedLine<'r>,
     lines: &'r [PrefixedLine<'r>],
 }
 
@@ -116,22 +118,23 @@ impl AscendingLines<'_, '_> {
     /// True for the items of a list in prose, in a comment or in a string: no tool writes line numbers with a dot or a bracket.
     fn is_list(&self) -> bool {
         let is_prose = matches!(self.texts.kind, TextKind::Prose | TextKind::Unknown) || self.is_inside();
-        is_prose && self.lines.iter().all(|line| line.separator == Separator::Dot)
+        is_prose && self.first.separator == Separator::Dot
     }
 
     /// True if the first line and the last are in a comment or in a string.
     fn is_inside(&self) -> bool {
-        let ends = self.lines.first().into_iter().chain(self.lines.last());
+        let ends = [self.first, self.last];
         ends.into_iter().all(|line| self.texts.part_of_line(line.line) != LexicalPart::Code)
     }
 
     /// True for the patterns of a `case` in a shell script, such as `1|one)`.
     fn are_patterns(&self) -> bool {
         let is_pattern = |line: &PrefixedLine<'_>| {
-            line.separator == Separator::Bar
-                && line.rest.split_once(')').is_some_and(|(pattern, _)| !pattern.contains(['(', ' ', '$']))
+            line.rest.split_once(')').is_some_and(|(pattern, _)| !pattern.contains(['(', ' ', '$']))
         };
-        self.texts.language() == "bash" && self.lines.iter().all(is_pattern)
+        self.texts.language() == "bash"
+            && self.first.separator == Separator::Bar
+            && self.lines.iter().all(is_pattern)
     }
 
     /// True if the text before had the lines without their numbers.
@@ -143,13 +146,12 @@ impl AscendingLines<'_, '_> {
 
     fn is_of_a_tool(&self) -> bool {
         let (known, many) = (self.known(), self.lines.len() > 1);
-        let first = self.lines.first().map_or(0, |line| line.line);
+        let first = self.first.line;
         let is_example =
             self.texts.part_of_line(first) == LexicalPart::Text || self.is_inside() && known == 0;
         if is_example || self.texts.is_fenced(first) {
             return false;
         }
-        let Some(separator) = self.lines.first().map(|line| line.separator) else { return false };
         let code = match self.texts.kind {
             TextKind::Code => true,
             TextKind::Data => matches!(self.texts.language(), "json" | "jsonc" | "toml"),
@@ -159,7 +161,7 @@ impl AscendingLines<'_, '_> {
         if self.is_table() || self.are_keys() {
             return false;
         }
-        match separator {
+        match self.first.separator {
             Separator::Arrow => code || many,
             // What a page shows may have numbers, and rows of a dump have tabs.
             Separator::Tab | Separator::Bar | Separator::Colon | Separator::Spaces
@@ -188,7 +190,7 @@ impl AscendingLines<'_, '_> {
 
     /// True if the numbers are the actual line numbers, before or after the edit.
     fn in_place(&self) -> bool {
-        let Some(first) = self.lines.first() else { return false };
+        let first = self.first;
         let words = self.lines.iter().any(|line| line.rest.chars().any(char::is_alphabetic));
         let old = (self.piece.old.0..=self.piece.old.1.max(self.piece.old.0)).contains(&first.number);
         words && (first.number == first.line || old && self.texts.before.is_some())
@@ -204,25 +206,23 @@ impl AscendingLines<'_, '_> {
 
     /// True if the numbers are right-aligned: `  9` and ` 10`.
     fn is_aligned(&self) -> bool {
-        let (Some(first), Some(last)) = (self.lines.first(), self.lines.last()) else { return false };
-        first.at > last.at
+        self.first.at > self.last.at
     }
 
     /// True if the grammar reads the numbers as keys: of a type (`1: string;`) or of a value.
     fn are_keys(&self) -> bool {
-        self.lines.iter().all(|line| line.separator == Separator::Colon)
+        self.first.separator == Separator::Colon
             && keys::are_keys(self.texts, self.lines.iter().map(|line| (line.line, line.at)))
     }
 
     /// True if the lines are entries of a table with numeric keys.
     fn is_table(&self) -> bool {
-        let colon = self.lines.iter().all(|line| line.separator == Separator::Colon);
         let entry = |line: &&PrefixedLine<'_>| {
             let rest = without_comment(line.rest).trim_end();
             rest.ends_with(',') || rest.ends_with('{') || rest.ends_with('[') || rest.ends_with('(')
         };
         let entries = self.lines.iter().filter(entry).count();
-        colon
+        self.first.separator == Separator::Colon
             && !self.is_indented()
             && entries + 1 >= self.lines.len()
             && (entries > 0 || self.lines.len() == 1)
@@ -245,21 +245,21 @@ fn numbered(line: usize, text: &str) -> Option<PrefixedLine<'_>> {
     let behind = body.get(digits..)?;
     let spaces = behind.len() - behind.trim_start_matches(' ').len();
     let tail = behind.get(spaces..)?;
-    let one_less = |rest| str::strip_prefix(rest, ' ').unwrap_or(rest);
-    let (separator, rest) = match tail.chars().next() {
-        Some('→') => (Separator::Arrow, tail.strip_prefix('→')?),
-        Some('\t') if spaces == 0 => (Separator::Tab, tail.strip_prefix('\t')?),
-        Some(bar @ ('|' | '│')) if !tail.starts_with("||") => {
-            (Separator::Bar, one_less(tail.strip_prefix(bar)?))
-        }
-        Some(':') if spaces == 0 && !tail.starts_with("::") => {
-            (Separator::Colon, one_less(tail.strip_prefix(':')?))
-        }
-        Some(dot @ ('.' | ')')) if spaces == 0 && behind.get(1..2) == Some(" ") => {
-            (Separator::Dot, one_less(tail.strip_prefix(dot)?))
-        }
-        _ if spaces > 1 || behind.is_empty() => (Separator::Spaces, tail),
+    let mut characters = tail.chars();
+    let separator = match characters.next() {
+        Some('→') => Separator::Arrow,
+        Some('\t') if spaces == 0 => Separator::Tab,
+        Some('|' | '│') if !tail.starts_with("||") => Separator::Bar,
+        Some(':') if spaces == 0 && !tail.starts_with("::") => Separator::Colon,
+        Some('.' | ')') if spaces == 0 && behind.get(1..2) == Some(" ") => Separator::Dot,
+        _ if spaces > 1 || behind.is_empty() => Separator::Spaces,
         _ => return None,
+    };
+    let after = characters.as_str();
+    let rest = match separator {
+        Separator::Spaces => tail,
+        Separator::Arrow | Separator::Tab => after,
+        Separator::Bar | Separator::Colon | Separator::Dot => after.strip_prefix(' ').unwrap_or(after),
     };
     Some(PrefixedLine { line, at: text.len() - body.len(), number, separator, rest })
 }

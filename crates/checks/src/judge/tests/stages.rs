@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::super::plan::{GatePlan, ProgramMode};
+use super::super::plan::GatePlan;
 use super::*;
+use crate::runtime::ProgramKind;
 
 const WORDS: &str = "define:
   no-todo: { about: A., languages: ['*'], kind: pattern, must_not_match: TODO, message: seen TODO }
@@ -61,7 +62,7 @@ fn files_as_they_are_are_checked_by_the_command_for_the_whole_project() {
             cache: None,
         };
         let plan = GatePlan::new(&trial.policy.effective_rules("a.txt", None, profile), &draft, &env);
-        matches!(plan.checks[0].how.mode, ProgramMode::Server(..))
+        matches!(plan.checks[0].how.program.kind, ProgramKind::Server(_))
     };
     assert!(!is_server("root", Profile::Check));
     // The controls: an edit asks the server, and so does a check where the command gets the changed files only.

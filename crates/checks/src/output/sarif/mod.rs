@@ -64,8 +64,7 @@ impl<'v> RunLog<'v> {
 
     /// The reason of a failed run (3.20.14), if it gives one (3.20.21).
     fn failure(&self) -> Option<String> {
-        let failed = |invocation: &&Value| invocation.get("executionSuccessful") == Some(&Value::Bool(false));
-        let invocation = list(self.run, "invocations")?.iter().find(failed)?;
+        let invocation = self.failed_invocations().next()?;
         let why = text_at(invocation, &["toolExecutionNotifications", "message", "text"]).ok().flatten();
         Some(format!("reports that it failed: {}", why.map_or("without a reason".to_owned(), sanitize)))
     }
@@ -73,10 +72,13 @@ impl<'v> RunLog<'v> {
     /// Returns true if a failed run has an error of its execution (3.20.21, 3.58.6).
     fn names_error(&self) -> bool {
         let is_error = |note: &Value| note.get("level").and_then(Value::as_str) == Some("error");
-        let failed = |it: &Value| it.get("executionSuccessful") == Some(&Value::Bool(false));
         let notes = |it| list(it, "toolExecutionNotifications").unwrap_or_default();
+        self.failed_invocations().flat_map(notes).any(is_error)
+    }
+
+    fn failed_invocations(&self) -> impl Iterator<Item = &'v Value> {
         let invocations = list(self.run, "invocations").unwrap_or_default();
-        invocations.iter().filter(|it| failed(it)).flat_map(notes).any(is_error)
+        invocations.iter().filter(|it| it.get("executionSuccessful") == Some(&Value::Bool(false)))
     }
 
     fn raw(&self, result: &'v Value) -> Result<RawFinding, String> {

@@ -75,11 +75,6 @@ impl AskMethod {
             Some(_) | None => AskMethod::Request(Box::new(context.peer.clone())),
         }
     }
-
-    /// True if a question can be asked.
-    pub(super) const fn can_ask(&self) -> bool {
-        !matches!(self, AskMethod::None)
-    }
 }
 
 impl Inquiry {

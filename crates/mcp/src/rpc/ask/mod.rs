@@ -26,15 +26,13 @@ pub(super) use prompt::Prompt;
 pub(super) use seal::{CallBinding, ModelCode, Seal};
 use seal::{SealError, Topic};
 
-/// The verified answer that came with a call.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum VerifiedInput {
-    /// No answer: this is the first attempt.
-    New,
+/// The verified answer that came with a call; empty for the first attempt.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct VerifiedInput {
+    /// The write that a person confirmed.
+    pub(super) confirmation_id: Option<String>,
     /// Code from the client's model.
-    Code(ModelCode),
-    /// A person's confirmation of the write with this name, and the code to write.
-    Confirmed(String, Option<ModelCode>),
+    pub(super) model_code: Option<ModelCode>,
 }
 
 impl Inquiry {
@@ -61,7 +59,7 @@ impl Inquiry {
 
     /// True if a person can be asked.
     pub(super) const fn reaches_a_person(&self) -> bool {
-        self.person.can_ask()
+        !matches!(self.person, AskMethod::None)
     }
 
     /// Verifies the answer that came with the call; each state is accepted once.
@@ -69,7 +67,7 @@ impl Inquiry {
     /// Errors: `lost` for a state of another call or an expired one; `NOT_CONFIRMED` when a person did not confirm;
     /// `CODE_BLOCK_REQUIRED` when the model gave no usable code.
     pub(super) fn resume(&self, returned: &ReturnedInput, lost: Code) -> Result<VerifiedInput, Error> {
-        let Some(state) = &returned.state else { return Ok(VerifiedInput::New) };
+        let Some(state) = &returned.state else { return Ok(VerifiedInput::default()) };
         let again =
             |message: &str| Error::new(lost, message).hint("send the call again without `requestState`");
         let topic = self.seal.open(state, &self.call).map_err(|error| {
@@ -86,14 +84,15 @@ impl Inquiry {
             Topic::Write { about, written: model_code } => {
                 let answer = elicitation::answer(returned)?;
                 check_unused()?;
-                elicitation::check_accepted(&answer).map(|()| VerifiedInput::Confirmed(about, model_code))
+                elicitation::check_accepted(&answer)?;
+                Ok(VerifiedInput { confirmation_id: Some(about), model_code })
             }
             Topic::Code { version, prose } => {
                 let answer = sampling::answer(returned)?;
                 check_unused()?;
                 let kind = if prose { ContentKind::Prose } else { ContentKind::Code };
-                sampling::extract_code(answer, kind)
-                    .map(|code| VerifiedInput::Code(ModelCode { code, version }))
+                let code = sampling::extract_code(answer, kind)?;
+                Ok(VerifiedInput { confirmation_id: None, model_code: Some(ModelCode { code, version }) })
             }
         }
     }

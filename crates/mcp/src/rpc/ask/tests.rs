@@ -75,10 +75,10 @@ async fn a_confirmation_is_valid_once_and_only_for_its_call() {
     let call = inquiry(&json!({ "target_file": "a" }), &seal);
     let state = person_request_state(&call, None).await;
     let yes = returned(&state, "write", &json!({ "action": "accept", "content": {} }));
-    assert_eq!(call.resume(&ReturnedInput::default(), Code::NotConfirmed), Ok(VerifiedInput::New));
+    assert_eq!(call.resume(&ReturnedInput::default(), Code::NotConfirmed), Ok(VerifiedInput::default()));
     let other = inquiry(&json!({ "target_file": "b" }), &seal);
     assert_eq!(code(other.resume(&yes, Code::NotConfirmed)), Some(Code::NotConfirmed));
-    let agreed = VerifiedInput::Confirmed("a1b2".to_owned(), None);
+    let agreed = VerifiedInput { confirmation_id: Some("a1b2".to_owned()), model_code: None };
     assert_eq!(call.resume(&yes, Code::NotConfirmed), Ok(agreed));
     assert_eq!(code(call.resume(&yes, Code::NotConfirmed)), Some(Code::NotConfirmed), "once");
 }
@@ -115,12 +115,18 @@ async fn code_counts_for_the_call_and_the_version_that_it_was_written_for() {
     assert_eq!(code(other.resume(&answer, lost)), Some(lost));
     assert_eq!(code(call.resume(&returned(&state, "write", &message), lost)), Some(lost));
     let model_code = ModelCode { code: "y\n".into(), version: prompt().version };
-    assert_eq!(call.resume(&answer, lost), Ok(VerifiedInput::Code(model_code.clone())));
+    assert_eq!(
+        call.resume(&answer, lost),
+        Ok(VerifiedInput { confirmation_id: None, model_code: Some(model_code.clone()) })
+    );
     assert_eq!(code(call.resume(&answer, lost)), Some(lost), "once");
     // The person's confirmation then applies to that code.
     let state = person_request_state(&call, Some(&model_code)).await;
     let yes = returned(&state, "write", &json!({ "action": "accept" }));
-    assert_eq!(call.resume(&yes, lost), Ok(VerifiedInput::Confirmed("a1b2".into(), Some(model_code))));
+    assert_eq!(
+        call.resume(&yes, lost),
+        Ok(VerifiedInput { confirmation_id: Some("a1b2".into()), model_code: Some(model_code) })
+    );
 }
 
 #[tokio::test]

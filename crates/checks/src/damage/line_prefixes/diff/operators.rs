@@ -4,6 +4,7 @@
 //! the one above; the grammar shows this, if the language has one.
 
 use super::marks::marked;
+use crate::damage::parsed_text::path_to;
 use crate::damage::text_pair::TextPair;
 use crate::delta::ReplacedLines;
 use lockgate_text::WordList;
@@ -84,9 +85,8 @@ fn joins_in_tree(texts: &TextPair<'_>, line: usize, above: &str) -> bool {
     let start = texts.after.span(line).start;
     let root = tree.root_node();
     let Some(operator) = root.descendant_for_byte_range(start, start + 1) else { return false };
-    // Descend from the root: to find a parent, tree-sitter would start at the root for each node.
     let (mut outer, mut node) = (root, root);
-    while let Some(next) = node.child_with_descendant(operator).filter(|next| *next != operator) {
+    for next in path_to(root, operator).skip(1).take_while(|next| *next != operator) {
         (outer, node) = (node, next);
         texts.parsed.counts_descents(1);
         if node.is_error() {

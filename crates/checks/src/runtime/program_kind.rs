@@ -1,44 +1,44 @@
-//! The parts of a gate's definition that change the answers of its program.
+//! The two kinds of programs, with the parts of their definitions that change their answers.
 
 use std::collections::BTreeSet;
 
 use lockgate_policy::{CacheScope, CommandSpec, ServerSpec};
 
-/// The program whose answers are cached.
+/// The kind of a gate's program, with its definition.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum CacheInputs<'a> {
+pub(crate) enum ProgramKind<'a> {
     /// The command of the gate, which runs once for each answer.
     Command(&'a CommandSpec),
     /// The language server of the gate, which keeps running.
     Server(&'a ServerSpec),
 }
 
-impl<'a> CacheInputs<'a> {
+impl<'a> ProgramKind<'a> {
     /// Returns the name of the kind of program.
     pub(super) fn name(self) -> &'static [u8] {
         match self {
-            CacheInputs::Command(_) => b"command",
-            CacheInputs::Server(_) => b"server",
+            ProgramKind::Command(_) => b"command",
+            ProgramKind::Server(_) => b"server",
         }
     }
 
     /// Returns which other files change its answers.
-    pub(super) fn scope(self) -> CacheScope {
+    pub(crate) fn scope(self) -> CacheScope {
         match self {
-            CacheInputs::Command(command) => command.scope,
-            CacheInputs::Server(server) => server.scope,
+            ProgramKind::Command(command) => command.scope,
+            ProgramKind::Server(server) => server.scope,
         }
     }
 
     /// Returns the names of the files that change its answers.
     pub(super) fn names(self) -> BTreeSet<&'a String> {
         match self {
-            CacheInputs::Command(command) => {
+            ProgramKind::Command(command) => {
                 let configuration = command.config.iter().map(|configuration| &configuration.name);
                 let values = command.values.iter().flat_map(|value| &value.files);
                 configuration.chain(values).chain(&command.environment.cwd).collect()
             }
-            CacheInputs::Server(server) => {
+            ProgramKind::Server(server) => {
                 let configuration = server.config.iter().map(|configuration| &configuration.name);
                 configuration.chain(&server.cwd).collect()
             }
