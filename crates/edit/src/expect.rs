@@ -91,6 +91,29 @@ pub fn proposed_move(error: &Error) -> Option<(usize, isize)> {
     }
 }
 
+/// Proposes a read instead of a move to the expected text at line `moved`, if the lines that the edit leaves, which keep
+/// that text, are already there: a moved edit would add the new text a second time. `None` if they are not.
+pub fn with_read_of_result(
+    error: &Error,
+    result: &str,
+    expected: Option<&str>,
+    moved: usize,
+    buffer: &Buffer,
+) -> Option<Error> {
+    let (result, wanted, lines) = (lines_of(result), lines_of(expected?), trimmed_lines(buffer));
+    // The expected text alone, as after the removal of lines behind it, does not show that the edit was made.
+    let adds_lines = result.len() > wanted.len();
+    let mut kept = result.windows(wanted.len()).enumerate().filter(|(_, lines)| *lines == wanted);
+    let line = kept.find_map(|(offset, _)| {
+        let before = moved.checked_sub(offset + 1)?;
+        (adds_lines && lines.get(before..)?.starts_with(&result)).then_some(before + 1)
+    })?;
+    let mut error = error.clone();
+    error.message.push_str(&format!(", and the new text is already at line {line}"));
+    let error = error.hint("if that is your edit, nothing is left to do");
+    Some(with_read(error, line, line + result.len() - 1, buffer))
+}
+
 /// Proposes a read of the lines around a place instead of another call.
 pub fn with_read(error: Error, first: usize, last: usize, buffer: &Buffer) -> Error {
     error.with_next_if(NextCall::read_around(first, last, buffer.lines().count()))

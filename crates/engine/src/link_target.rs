@@ -20,26 +20,33 @@ impl Workspace {
 }
 
 impl Services {
-    /// Rejects the removal of a file by the name of a symlink: the file would be gone, and the link would lead nowhere.
+    /// Rejects the removal of a file by the name of a symlink: the file would be gone, and the link would lead nowhere. An
+    /// undo or redo is rejected behind any symlink: the journal has the path without links, so this one came after the edit,
+    /// and leads to a file that the edit did not change.
     ///
-    /// Errors: `NOT_A_FILE`; for an undo and a redo `EDIT_CONFLICT`, because the edit was made without the link.
-    pub(super) fn check_removal(
+    /// Errors: `NOT_A_FILE`; for an undo and a redo `EDIT_CONFLICT`.
+    pub(super) fn check_links(
         &self,
         request: &Request,
         kind: EntryKind,
         target: &ResolvedTarget,
     ) -> Result<(), Error> {
-        let place = &target.place;
-        if request.edit != Edit::Remove || place.resolved().is_none() {
-            return Ok(());
-        }
-        let Some(real) = self.link_target(place.shown()) else { return Ok(()) };
-        let code = match kind {
-            EntryKind::Edit => Code::NotAFile,
-            EntryKind::Undo(_) | EntryKind::Redo(_) => Code::EditConflict,
+        let Some(resolved) = target.place.resolved() else { return Ok(()) };
+        let (path, is_edit) = (target.place.shown(), kind == EntryKind::Edit);
+        let real = if request.edit == Edit::Remove { self.link_target(path) } else { None };
+        let (real, message) = match real {
+            Some(real) => {
+                let message = format!("{path} is a symlink to {real}, and a symlink cannot be deleted");
+                (real, message)
+            }
+            None if is_edit => return Ok(()),
+            None => {
+                let message =
+                    format!("{path} leads to {resolved} through a symlink that is newer than the edit");
+                (resolved.to_owned(), message)
+            }
         };
-        let path = place.shown();
-        let message = format!("{path} is a symlink to {real}, and a symlink cannot be deleted");
+        let code = if is_edit { Code::NotAFile } else { Code::EditConflict };
         let hint = format!("name the file itself, `{real}`, or ask a person to remove the link");
         Err(Error::new(code, message).naming_target(path).field("path").hint(hint))
     }

@@ -140,7 +140,7 @@ pub(super) fn drafts<'a>(
 ) -> Result<Vec<FileDraft<'a>>, Error> {
     let draft = |((request, target), current): ((&'a Request, &'a ResolvedTarget), CurrentText)| {
         guards::check(request, batch.kind, target, &current)?;
-        services.check_removal(request, batch.kind, target)?;
+        services.check_links(request, batch.kind, target)?;
         let base = rebase::find_base(services, batch, request, target, &current)?;
         plan::plan(batch, request, target, current, base)
     };

@@ -15,8 +15,7 @@ pub fn plan(insertions: &[Insertion], buffer: &Buffer) -> Result<PlannedEdit, Er
     for (index, insertion) in insertions.iter().enumerate() {
         check_bounds(index, insertion, buffer)?;
         check_expect(index, insertion, buffer).map_err(|error| tried(error, insertions, buffer))?;
-        let content = &insertion.content;
-        let text = if content.ends_with('\n') { content.clone() } else { with_line_end(content) };
+        let text = line_with_end(&insertion.content);
         if insertion.at_line > buffer.lines().count() {
             appended.push(text);
         } else {
@@ -28,6 +27,10 @@ pub fn plan(insertions: &[Insertion], buffer: &Buffer) -> Result<PlannedEdit, Er
     buffer.plan(append(appended.clone(), has_open_line(buffer), buffer))?;
     let end = PlannedEnd { appended, ..PlannedEnd::default() };
     Ok(PlannedEdit { end, ..PlannedEdit::new(buffer.plan(changes)?, Vec::new()) })
+}
+
+fn line_with_end(content: &str) -> String {
+    if content.ends_with('\n') { content.to_owned() } else { with_line_end(content) }
 }
 
 fn check_bounds(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<(), Error> {
@@ -72,6 +75,11 @@ fn tried(error: Error, insertions: &[Insertion], buffer: &Buffer) -> Error {
     let Some(insertion) = moved.get_mut(index) else { return error };
     insertion.at_line = insertion.at_line.saturating_add_signed(by);
     let line = insertion.at_line;
+    let expected = insertion.expect.as_deref();
+    let result = line_with_end(&insertion.content) + expected.unwrap_or_default();
+    if let Some(error) = expect::with_read_of_result(&error, &result, expected, line, buffer) {
+        return error;
+    }
     // The place after the last line is the only one that expects no line.
     let is_in_text = |insertion: &&Insertion| insertion.at_line <= buffer.lines().count();
     let others = moved.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, other)| other);

@@ -41,6 +41,10 @@ fn tried(error: Error, edits: &[LineEdit], buffer: &Buffer) -> Error {
     edit.start_line = edit.start_line.saturating_add_signed(by);
     edit.end_line = edit.end_line.saturating_add_signed(by);
     let (first, last) = (edit.start_line, edit.end_line);
+    let (result, expected) = (&edit.new_content, edit.expect.as_deref());
+    if let Some(error) = expect::with_read_of_result(&error, result, expected, first, buffer) {
+        return error;
+    }
     let others = moved.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, other)| other);
     let others: Vec<Option<&str>> = others.map(|other| other.expect.as_deref()).collect();
     let works = check_overlap(&moved, buffer.lines().count()).is_ok()

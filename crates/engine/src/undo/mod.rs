@@ -183,8 +183,14 @@ impl Services {
     }
 
     /// Returns the version that a file which this edit changed has now; `None` if there is no file.
+    ///
+    /// Errors: `EDIT_CONFLICT` if a symlink now leads to another file; those of reading the file.
     fn current_version(&self, id: EditId, changed: &FileChange) -> Result<Option<Version>, Error> {
         let target = self.changed_target(id, changed)?;
+        if let Some(resolved) = target.place.resolved() {
+            let message = format!("{} now leads to {resolved}", changed.path);
+            return Err(Error::new(Code::EditConflict, message));
+        }
         let current = load::read(self, &target.place, &target.rules)?;
         Ok(current.text().map(|text| text.version()))
     }

@@ -323,6 +323,27 @@ async fn a_folder_that_leads_outside_is_a_conflict() {
     }
 }
 
+#[tokio::test]
+async fn a_folder_that_leads_to_another_is_a_conflict() {
+    let fixture = Fixture::new(&[]);
+    fixture.write("sub/a.txt", "one\n");
+    let (services, sub) = (&fixture.services, fixture.root().join("sub"));
+    for edit in [Edit::Restore(b"two\n".to_vec()), Edit::Remove] {
+        let request =
+            Request { author: author("one"), ..Request::new(Target::File("sub/a.txt".to_owned()), edit) };
+        let edit = services.edit(request, Watch::idle()).await.unwrap().edit_id.unwrap();
+        let there = fixture.root().join("there");
+        std::fs::rename(&sub, &there).unwrap();
+        std::os::unix::fs::symlink("there", &sub).unwrap();
+        let error = undo_error(services, edit).await;
+        assert_eq!(error.code, Code::EditConflict, "{error:?}");
+        let message = "sub/a.txt leads to there/a.txt through a symlink that is newer than the edit";
+        assert!(error.message.ends_with(message), "{error:?}");
+        std::fs::remove_file(&sub).unwrap();
+        std::fs::rename(&there, &sub).unwrap();
+    }
+}
+
 /// Makes `texts` the text of a.txt one after the other, then writes the last but one as another program does; returns the
 /// ids of the edits.
 async fn edits_of_which_the_last_is_reverted(fixture: &Fixture, texts: [&str; 2]) -> [EditId; 2] {
@@ -397,6 +418,10 @@ async fn a_link_to_a_file_with_the_earlier_text_is_a_conflict() {
     std::os::unix::fs::symlink("b.txt", fixture.root().join("a.txt")).unwrap();
     assert_eq!(undo_error(services, id).await.code, Code::EditConflict);
     assert!(!services.entry(id).unwrap().undone);
+    // The older edit left the text of the other file, but not there.
+    let last = UndoRequest { edit_id: None, ..undo(id) };
+    let error = services.undo_or_redo(last, Watch::idle()).await.unwrap_err();
+    assert_eq!(error.hint, Some(format!("`lockgate show {id}` shows the earlier text").into()));
     std::fs::remove_file(fixture.root().join("a.txt")).unwrap();
     fixture.write("a.txt", "1\n");
     services.undo_or_redo(undo(id), Watch::idle()).await.unwrap();
