@@ -216,6 +216,47 @@ fn the_policy_of_each_file_counts() {
     confirmation_id(project.write("a/opencode.json").unwrap_err());
 }
 
+/// Files that include themselves under ever longer paths, and many in one section, are read in bounded time.
+#[test]
+fn included_files_without_end_are_read_to_a_limit() {
+    let many = "\tpath = ../none.cfg\n".repeat(20_000);
+    for (config, included) in [
+        ("[include]\n\tpath = ../cfg/x.cfg\n".to_owned(), "[include]\n\tpath = ../cfg/x.cfg\n"),
+        (format!("[include]\n{many}"), ""),
+    ] {
+        let project = Project::new("");
+        files::write(project.at(".git/config"), &config);
+        files::write(project.at("cfg/x.cfg"), included);
+        let started = std::time::Instant::now();
+        project.write("a.txt").unwrap();
+        assert!(started.elapsed() < std::time::Duration::from_secs(10), "{:?}", started.elapsed());
+    }
+}
+
+/// A root that is deep in a repository whose configuration names a folder above it.
+#[test]
+fn a_folder_above_the_root_that_git_runs_covers_its_files() {
+    for (named, is_covered) in
+        [("tools", true), ("./tools", true), ("src/../tools", true), ("linked", true), ("./others", false)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let config = format!("[core]\n\tfsmonitor = python3 {named}\n");
+        files::write(folder.path().join("R/.git/config"), &config);
+        for path in ["R/tools/lib/quality.yaml", "R/src/a", "R/others/a"] {
+            files::write(folder.path().join(path), "quality_gates: {}\n");
+        }
+        symlink("tools", folder.path().join("R/linked")).unwrap();
+        let root = folder.path().join("R/tools/lib");
+        let workspace = Workspace::at(&[root]).with_state_dir(&folder.path().join("own")).open().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let edit = request("a.py", Edit::Content("x = 1\n".to_owned()), None);
+        match runtime.block_on(workspace.edit(edit, Watch::idle())) {
+            Ok(_) => assert!(!is_covered, "{named}"),
+            Err(error) => assert!(is_covered && error.code == Code::NotConfirmed, "{named}: {error}"),
+        }
+    }
+}
+
 /// Files that the repository's own configuration makes git obey or run, and others beside them.
 #[test]
 fn files_that_git_s_configuration_includes_or_runs_are_runnable() {
@@ -388,7 +429,16 @@ const GIT_CASES: &[GitCase] = &[
         links: &[],
         written: "x.cfg",
     },
-    // The configuration of a submodule.
+    // The configuration of a submodule, and of a linked one, whose hooks may be beside the link or beside its target.
+    GitCase {
+        files: &[
+            ("../out/git/config", "[core]\n\thooksPath = ../../hk\n"),
+            ("../out/git/HEAD", "ref: refs/heads/main\n"),
+            (".git/config", ""),
+        ],
+        links: &[(".git/modules/m", "../../../out/git")],
+        written: "hk/pre-commit",
+    },
     GitCase {
         files: &[
             (".git/modules/libs/a/config", "[core]\n\tworktree = ../../../../a\n\thooksPath = ../hk\n"),

@@ -2,10 +2,10 @@
 //!
 //! Invariant: a cache is bounded in number and in bytes.
 
-use parking_lot::Mutex;
 use std::num::NonZeroUsize;
 
 use lru::LruCache;
+use parking_lot::Mutex;
 
 use lockgate_text::Version;
 
@@ -38,22 +38,38 @@ impl<V: CacheValue> Default for BoundedCache<V> {
     }
 }
 
+impl<V: CacheValue> CacheEntries<V> {
+    fn remove(&mut self, key: Version) {
+        if let Some(value) = self.values.pop(&key) {
+            self.bytes -= value.size();
+        }
+    }
+}
+
 impl<V: CacheValue> BoundedCache<V> {
     /// Returns the cached value.
     pub(crate) fn get(&self, key: Version) -> Option<V> {
         self.0.lock().values.get(&key).cloned()
     }
 
-    /// Removes the value from the cache.
-    pub(crate) fn forget(&self, key: Version) {
+    /// Returns the cached value if it is still valid, and removes it if it is not.
+    pub(crate) fn get_if(&self, key: Version, is_valid: impl FnOnce(&V) -> bool) -> Option<V> {
         let mut cache = self.0.lock();
-        if let Some(value) = cache.values.pop(&key) {
-            cache.bytes -= value.size();
+        let value = cache.values.get(&key)?;
+        if is_valid(value) {
+            return Some(value.clone());
         }
+        cache.remove(key);
+        None
+    }
+
+    /// Removes the value from the cache.
+    pub(crate) fn remove(&self, key: Version) {
+        self.0.lock().remove(key);
     }
 
     /// Caches a value, unless it is too large, and returns it.
-    pub(crate) fn keep(&self, key: Version, value: V) -> V {
+    pub(crate) fn insert(&self, key: Version, value: V) -> V {
         let size = value.size();
         if size > V::LARGEST {
             return value;
@@ -73,7 +89,7 @@ impl<V: CacheValue> BoundedCache<V> {
 
     /// Returns the number of cached values, and their size.
     #[cfg(test)]
-    pub(crate) fn extent(&self) -> (usize, usize) {
+    pub(crate) fn len_and_bytes(&self) -> (usize, usize) {
         let cache = self.0.lock();
         (cache.values.len(), cache.bytes)
     }

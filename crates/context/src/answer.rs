@@ -10,7 +10,7 @@ use super::indexed_symbol::IndexedSymbol;
 use super::outline::{FittedOutline, keys, outline};
 use super::query;
 use super::symbol::{self, SymbolUse};
-use super::tags::{SymbolLocation, Tags};
+use super::tags::{SymbolLocation, Tags, wide};
 use super::versioned_text::VersionedText;
 use lockgate_protocol::{
     ContextProject, ContextReference, ContextResponse, ContextSymbol, ContextTarget, json_size,
@@ -85,10 +85,10 @@ pub fn answer<'a>(
     };
     parts.heading(question, &input);
     if let Some(name) = question.symbol {
-        parts.symbol(name, question.near, &input);
+        parts.symbol(name, &input);
     }
     if let Some(words) = question.query {
-        parts.query(words, question.near);
+        parts.query(words);
     }
     parts.outline(&input);
     if let Some(project) = input.project {
@@ -177,7 +177,8 @@ impl<'a> AnswerParts<'a, '_> {
         }
     }
 
-    fn symbol(&mut self, name: &str, near_path: Option<&str>, input: &AnswerInput<'_>) {
+    fn symbol(&mut self, name: &str, input: &AnswerInput<'_>) {
+        let near_path = self.near;
         let mut found = symbol::definitions(self.index, name, near_path);
         // The index lacks the deeper keys of a file, and does not count them.
         let is_indexed = found.iter().any(|found| Some(found.path) == near_path);
@@ -244,8 +245,8 @@ impl<'a> AnswerParts<'a, '_> {
         self.references(&used);
     }
 
-    fn query(&mut self, words: &str, near_path: Option<&str>) {
-        let found = query::matches(self.index, words, near_path);
+    fn query(&mut self, words: &str) {
+        let found = query::matches(self.index, words, self.near);
         if found.is_empty() {
             self.note("no symbol matches these words; search_content searches all text".to_owned());
         }
@@ -308,7 +309,7 @@ impl<'a> AnswerParts<'a, '_> {
             let within = file.around(*line, &self.index.names);
             let reference = ContextReference {
                 path: (*path).to_owned(),
-                line: usize::try_from(*line).unwrap_or(usize::MAX),
+                line: wide(*line),
                 text: page.line(*line),
                 within,
             };

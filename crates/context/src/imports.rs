@@ -124,7 +124,7 @@ fn sources(use_context: &UseContext<'_>) -> HashMap<usize, String> {
     sources
 }
 
-fn is_script(language: &str) -> bool {
+pub(super) fn is_script(language: &str) -> bool {
     matches!(language, "javascript" | "typescript")
 }
 

@@ -9,6 +9,13 @@ pub(super) struct IndexedSymbol<'i> {
     pub(super) definition: &'i Definition,
 }
 
+/// Returns all symbols, in the order of their files.
+pub(super) fn symbols(index: &Index) -> impl Iterator<Item = IndexedSymbol<'_>> {
+    index.files.iter().flat_map(|(path, file)| {
+        file.definitions.iter().map(move |definition| IndexedSymbol { path, file, definition })
+    })
+}
+
 /// Returns the names of the module in a file: those of its folders, and that of the file.
 pub(super) fn owners<'p>(index: &'p Index, path: &'p str) -> Vec<&'p str> {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));

@@ -29,6 +29,11 @@ fn folders(path: &str) -> Vec<&str> {
     names
 }
 
+/// Returns the path of the folder that a file is in.
+pub(super) fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
 /// True if a file's path marks it as a test.
 pub(super) fn is_test(path: &str) -> bool {
     path.split('/').any(|name| {

@@ -3,7 +3,7 @@
 
 use super::SymbolKind;
 use super::budget::ByteBudget;
-use super::tags::{SymbolLocation, Tag, Tags};
+use super::tags::{SymbolLocation, Tag, Tags, is_minor};
 use super::versioned_text::VersionedText;
 use lockgate_protocol::{ContextSymbol, json_size};
 
@@ -47,11 +47,6 @@ pub(super) fn keys<'t>(
         let location = tags.definitions.get(at)?.location;
         Some((page.describe(path, key.path.to_owned(), key.kind, location, tags.language), location))
     })
-}
-
-/// True for the variables and fields, which a shortened outline loses first.
-fn is_minor(kind: SymbolKind) -> bool {
-    matches!(kind, SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field | SymbolKind::Variant)
 }
 
 /// What a shortened outline keeps first: the major symbols, the outer ones before the inner ones.

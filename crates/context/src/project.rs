@@ -102,22 +102,9 @@ fn depth(path: &str) -> usize {
 
 /// True if a name matches a pattern with asterisks.
 fn fits(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
-    let mut parts = parts.peekable();
-    if parts.peek().is_none() {
-        return rest.is_empty();
-    }
-    while let Some(part) = parts.next() {
-        if parts.peek().is_none() {
-            return rest.ends_with(part);
-        }
-        match rest.find(part) {
-            Some(at) => rest = rest.get(at + part.len()..).unwrap_or_default(),
-            None => return false,
-        }
-    }
-    true
+    let Some((start, pattern)) = pattern.split_once('*') else { return name == pattern };
+    let Some(rest) = name.strip_prefix(start) else { return false };
+    (0..=rest.len()).filter_map(|at| rest.get(at..)).any(|end| fits(pattern, end))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Finds a symbol by its name: its definitions and its uses.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::index::{Index, IndexedFile, MAX_KEYS};
-use super::indexed_symbol::{IndexedSymbol, owners};
+use super::indexed_symbol::{IndexedSymbol, owners, symbols};
 use super::near::{Distance, is_test};
 use super::symbol_group::{SymbolGroup, family};
 use super::tags::Tags;
@@ -110,13 +110,6 @@ pub(super) fn is_below_indexed_keys(index: &Index, name: &str) -> bool {
     keys.map(|found| found.definition).any(|key| key.kind == SymbolKind::Key && key.around.is_some())
 }
 
-/// Returns all symbols, in the order of their files.
-fn symbols(index: &Index) -> impl Iterator<Item = IndexedSymbol<'_>> {
-    index.files.iter().flat_map(|(path, file)| {
-        file.definitions.iter().map(move |definition| IndexedSymbol { path, file, definition })
-    })
-}
-
 /// Returns the symbols for a name that begins with the parts of a module's name, as in
 /// `package.module.function`. A shorter name of a module precedes a longer one.
 fn in_module<'i>(index: &'i Index, name: &str) -> Vec<IndexedSymbol<'i>> {
@@ -194,12 +187,9 @@ pub(super) fn references<'i>(
     let subjects = SymbolGroup::group(index, symbols);
     let mut used = Vec::new();
     for (path, file) in files {
-        let family = family(file.language);
-        let Some((_, subjects)) = subjects.iter().find(|(known, _)| *known == family) else { continue };
-        let mut lines = subjects.lines(path, file);
-        lines.sort_unstable();
-        lines.dedup();
-        used.extend(lines.into_iter().map(|line| SymbolUse { path, file, line }));
+        let Some(subjects) = subjects.get(&family(file.language)) else { continue };
+        let lines = subjects.lines(path, file).into_iter();
+        used.extend(lines.map(|line| SymbolUse { path, file, line }));
     }
     used
 }
@@ -211,14 +201,9 @@ pub(super) fn mentions<'i>(index: &'i Index, name: &str) -> Vec<SymbolUse<'i>> {
     let mut keys: Vec<u32> = keys.iter().filter_map(|key| index.names.number(key)).collect();
     keys.extend(index.names.with_prefix(&format!("+{last}<")).map(|(key, _)| key));
     keys.extend(library_keys(index, name.strip_suffix(last).unwrap_or_default(), last));
-    let lines = |file: &IndexedFile| {
-        let mut lines: Vec<u32> = keys.iter().flat_map(|key| file.lines(*key)).collect();
-        lines.sort_unstable();
-        lines.dedup();
-        lines
-    };
     let used = |(path, file): (&'i String, &'i IndexedFile)| {
-        lines(file).into_iter().map(move |line| SymbolUse { path, file, line })
+        let lines: BTreeSet<u32> = keys.iter().flat_map(|key| file.lines(*key)).collect();
+        lines.into_iter().map(move |line| SymbolUse { path, file, line })
     };
     index.files.iter().flat_map(used).collect()
 }

@@ -5,10 +5,11 @@
 //!
 //! Invariant: the cost per file does not grow with the number of symbols that share the name.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::index::{Definition, Index, IndexedFile};
 use super::indexed_symbol::{IndexedSymbol, owners};
+use super::near::folder;
 use lockgate_text::SymbolKind;
 
 /// The maximum number of symbols whose modules are compared one by one. With more, every import of the
@@ -58,19 +59,13 @@ impl<'i> SymbolGroup<'i> {
     pub(super) fn group(
         index: &'i Index,
         symbols: &[IndexedSymbol<'i>],
-    ) -> Vec<(LanguageFamily, SymbolGroup<'i>)> {
-        let mut families: Vec<(LanguageFamily, Vec<IndexedSymbol<'i>>)> = Vec::new();
+    ) -> HashMap<LanguageFamily, SymbolGroup<'i>> {
+        let mut families: HashMap<LanguageFamily, Vec<IndexedSymbol<'i>>> = HashMap::new();
         for symbol in symbols {
-            let family = family(symbol.file.language);
-            match families.iter_mut().find(|(known, _)| *known == family) {
-                Some((_, members)) => members.push(*symbol),
-                None => families.push((family, vec![*symbol])),
-            }
+            families.entry(family(symbol.file.language)).or_default().push(*symbol);
         }
-        families
-            .into_iter()
-            .map(|(family, members)| (family, SymbolGroup::of_family(index, &members)))
-            .collect()
+        let group = |(family, members): (_, Vec<_>)| (family, SymbolGroup::of_family(index, &members));
+        families.into_iter().map(group).collect()
     }
 
     fn of_family(index: &'i Index, symbols: &[IndexedSymbol<'i>]) -> SymbolGroup<'i> {
@@ -121,9 +116,9 @@ impl<'i> SymbolGroup<'i> {
     }
 
     /// Returns the lines of a file that use the symbols, as far as the name tells.
-    pub(super) fn lines(&self, path: &str, file: &IndexedFile) -> Vec<u32> {
+    pub(super) fn lines(&self, path: &str, file: &IndexedFile) -> BTreeSet<u32> {
         if self.visible_folders.as_ref().is_some_and(|only| !only.contains(folder(path))) {
-            return Vec::new();
+            return BTreeSet::new();
         }
         let reaches = self.can_refer_to(path, file);
         let mut keys = file.used_of(&self.owned);
@@ -135,7 +130,7 @@ impl<'i> SymbolGroup<'i> {
             keys.extend(file.used_of(&self.imports));
             keys.extend(self.plain.filter(|_| reaches || self.importable.contains(path)));
         }
-        let mut lines: Vec<u32> = keys.into_iter().flat_map(|key| file.lines(key)).collect();
+        let mut lines: BTreeSet<u32> = keys.into_iter().flat_map(|key| file.lines(key)).collect();
         if let Some(around) = self.local.get(path) {
             let plain = self.plain.map(|plain| file.lines(plain)).unwrap_or_default();
             let inside = |line: &u32| around.iter().any(|(first, last)| (first..=last).contains(&line));
@@ -170,10 +165,6 @@ fn enclosing_variable<'i>(function: &IndexedSymbol<'i>) -> Option<&'i Definition
     let definitions = &function.file.definitions;
     let before = definitions.partition_point(|it| it.location.line <= location.line);
     definitions.get(..before)?.iter().rev().take(MAX_METHODS).find(is_around)
-}
-
-fn folder(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// Returns the keys of a name as a member of these modules or types, and of types that may inherit it
@@ -248,7 +239,7 @@ pub(super) fn visibility(symbol: &IndexedSymbol<'_>) -> SymbolVisibility {
 }
 
 /// A family of languages that can use each other's names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum LanguageFamily {
     Python,
     Script,

@@ -71,6 +71,15 @@ pub struct SymbolLocation {
     pub body: u32,
 }
 
+impl Tags {
+    /// True if the text imports this name, or binds it without a definition.
+    pub(super) fn brings_in(&self, name: &str) -> bool {
+        let start = format!("+{name}<");
+        let import = self.uses.range(start.clone()..).next();
+        import.is_some_and(|(key, _)| key.starts_with(&start)) || self.bound.contains(name)
+    }
+}
+
 /// Reads the tags of many texts, on a stack that is large enough for each.
 #[derive(Debug)]
 pub struct TagReader<'d>(&'d LargeStack);
@@ -193,6 +202,16 @@ fn first_of(view: &str, extent: &Range<usize>) -> usize {
 
 fn small(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// Converts a number of the index, such as that of a line.
+pub(super) fn wide(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// True for the variables and fields, which contain no other symbols, and which a shortened outline loses first.
+pub(super) const fn is_minor(kind: SymbolKind) -> bool {
+    matches!(kind, SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field | SymbolKind::Variant)
 }
 
 /// The offsets where the lines of a text of at most 4 GiB begin.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::bound::{Around, Scopes};
-use super::imports::Imports;
+use super::imports::{Imports, is_script};
 use super::use_context::{LONGEST, Sign, UseContext, receiver};
 use lockgate_syntax::TagRole;
 
@@ -84,8 +84,7 @@ impl UseContext<'_> {
     fn name(&self, span: &Range<usize>) -> Option<&str> {
         let text = self.view.get(span.clone())?.trim_matches(['"', '\'', '*']);
         // In scripts, `#` belongs to the name of a private member.
-        let is_script = matches!(self.language, "javascript" | "typescript");
-        let text = if is_script { text } else { text.trim_matches('#') };
+        let text = if is_script(self.language) { text } else { text.trim_matches('#') };
         (!text.is_empty() && text.len() <= LONGEST).then_some(text)
     }
 

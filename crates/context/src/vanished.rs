@@ -7,13 +7,13 @@
 //! Invariant: the index is only read, and its data about a file is compared only with the texts of the
 //! call.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::index::{Definition, Index, IndexedFile};
-use super::indexed_symbol::{IndexedSymbol, owners};
-use super::near::{Distance, is_test};
+use super::indexed_symbol::{IndexedSymbol, owners, symbols};
+use super::near::{Distance, folder, is_test};
 use super::symbol_group::{LanguageFamily, SymbolVisibility, family, imports, visibility};
-use super::tags::{Tag, Tags};
+use super::tags::{Tag, Tags, wide};
 use super::uses::EXPORT_ALL;
 use lockgate_text::SymbolKind;
 
@@ -47,7 +47,9 @@ pub struct Vanished {
 
 /// The index keys for uses of a removed definition.
 #[derive(Debug, Default)]
-struct Keys {
+struct Keys<'k> {
+    /// The folder of the file that defined it.
+    folder: &'k str,
     /// Keys that refer to it on their own.
     sure: HashSet<u32>,
     /// The ones that import it, after which its bare name refers to it.
@@ -67,7 +69,7 @@ impl Index {
     pub fn defines_on(&self, path: &str, is_removed: impl Fn(usize) -> bool) -> bool {
         let file = self.files.get(path);
         file.is_some_and(|file| {
-            file.definitions.iter().any(|it| is_used_by_name(it) && is_removed(line_of(it.location.line)))
+            file.definitions.iter().any(|it| is_used_by_name(it) && is_removed(wide(it.location.line)))
         })
     }
 
@@ -83,7 +85,7 @@ impl Index {
                 let uses = self.uses(&found, files);
                 if !uses.is_empty() {
                     let name = file.path(found.definition, &self.names);
-                    let line = line_of(found.definition.location.line);
+                    let line = wide(found.definition.location.line);
                     vanished.push(Vanished { file: at, name, line, uses });
                 }
             }
@@ -102,12 +104,7 @@ impl Index {
     ) -> Vec<IndexedSymbol<'i>> {
         let mut paths: HashSet<String> = HashSet::new();
         let is_gone = |definition: &Definition| !remaining.contains(self.names.text(definition.name));
-        let is_brought_in = |definition: &Definition| {
-            let name = self.names.text(definition.name);
-            let start = format!("+{name}<");
-            tags.uses.range(start.clone()..).next().is_some_and(|(key, _)| key.starts_with(&start))
-                || tags.bound.contains(name)
-        };
+        let is_brought_in = |definition: &Definition| tags.brings_in(self.names.text(definition.name));
         // A Python module can provide any name dynamically, a script all names of another module.
         let has_getattr = file.language == "python"
             && tags.definitions.iter().any(|tag| tag.around.is_none() && tag.part == "__getattr__");
@@ -133,20 +130,17 @@ impl Index {
     fn uses(&self, lost: &IndexedSymbol<'_>, files: &[RemainingFile<'_>]) -> Vec<(String, usize)> {
         let keys = self.keys(lost, files);
         let language_family = family(lost.file.language);
-        let place = |path: &str| {
-            if folder(path) == folder(lost.path) { FolderOfUse::Same } else { FolderOfUse::Other }
-        };
         let mut uses: Vec<(&str, u32)> = Vec::new();
         for (path, file) in &self.files {
             if path == lost.path || family(file.language) != language_family {
                 continue;
             }
-            let before = lines(&keys, language_family, place(path), &|key| file.lines(key));
+            let before = lines(&keys, language_family, path, &|key| file.lines(key));
             match files.iter().find(|one| one.path == path) {
                 // In a file of the call, only the remaining uses count.
                 Some(RemainingFile { tags: Some(tags), .. }) if !before.is_empty() => {
                     let after = |key| tags.uses.get(self.names.text(key)).cloned().unwrap_or_default();
-                    let after = lines(&keys, language_family, place(path), &after);
+                    let after = lines(&keys, language_family, path, &after);
                     uses.extend(after.into_iter().map(|line| (path.as_str(), line)));
                 }
                 Some(_) => {}
@@ -156,25 +150,19 @@ impl Index {
         uses.sort_by_cached_key(|(path, line)| {
             (is_test(path), Distance::between(lost.path, path), *path, *line)
         });
-        uses.into_iter().map(|(path, line)| (path.to_owned(), line_of(line))).collect()
+        uses.into_iter().map(|(path, line)| (path.to_owned(), wide(line))).collect()
     }
 
-    fn keys(&self, lost: &IndexedSymbol<'_>, files: &[RemainingFile<'_>]) -> Keys {
+    fn keys<'i>(&self, lost: &IndexedSymbol<'i>, files: &[RemainingFile<'_>]) -> Keys<'i> {
         let name = self.names.text(lost.definition.name);
         let language_family = family(lost.file.language);
-        let other_definitions: Vec<IndexedSymbol<'_>> = self
-            .files
-            .iter()
-            .filter(|(path, file)| {
-                let is_left = files.iter().any(|one| one.path == path.as_str());
-                !is_left && family(file.language) == language_family
-            })
-            .flat_map(|(path, file)| {
-                file.definitions.iter().map(move |definition| IndexedSymbol { path, file, definition })
-            })
+        let is_of_call = |path: &str| files.iter().any(|one| one.path == path);
+        let other_definitions: Vec<IndexedSymbol<'_>> = symbols(self)
             .filter(|found| found.definition.name == lost.definition.name)
+            .filter(|found| !is_of_call(found.path) && family(found.file.language) == language_family)
             .collect();
-        let mut keys = Keys { is_only: other_definitions.is_empty(), ..Keys::default() };
+        let mut keys =
+            Keys { folder: folder(lost.path), is_only: other_definitions.is_empty(), ..Keys::default() };
         let parent = lost.definition.around.and_then(|around| lost.file.definition(around));
         let parent = parent.map(|parent| self.names.text(parent.name));
         let end = format!(".{name}");
@@ -203,21 +191,13 @@ impl Index {
     }
 }
 
-/// The folder of a file that may use a removed definition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FolderOfUse {
-    /// The folder of the definition.
-    Same,
-    Other,
-}
-
-/// Returns the lines of one file that use a removed definition; `at` returns those of a key.
-fn lines(keys: &Keys, family: LanguageFamily, place: FolderOfUse, at: &dyn Fn(u32) -> Vec<u32>) -> Vec<u32> {
-    let mut lines: Vec<u32> = keys.sure.iter().flat_map(|key| at(*key)).collect();
+/// Returns the lines of the file at a path that use a removed definition; `at` returns those of a key.
+fn lines(keys: &Keys<'_>, family: LanguageFamily, path: &str, at: &dyn Fn(u32) -> Vec<u32>) -> BTreeSet<u32> {
+    let mut lines: BTreeSet<u32> = keys.sure.iter().flat_map(|key| at(*key)).collect();
     let is_brought_in = || keys.imports.iter().any(|key| !at(*key).is_empty());
     let plain_means_it = match family {
         LanguageFamily::Python | LanguageFamily::Rust | LanguageFamily::Script => is_brought_in(),
-        LanguageFamily::Go => place == FolderOfUse::Same && keys.is_only,
+        LanguageFamily::Go => folder(path) == keys.folder && keys.is_only,
         LanguageFamily::Java | LanguageFamily::C => keys.is_only,
         LanguageFamily::Other => false,
     };
@@ -229,8 +209,6 @@ fn lines(keys: &Keys, family: LanguageFamily, place: FolderOfUse, at: &dyn Fn(u3
     if keys.is_only && keys.member.is_some() && names_owner() {
         lines.extend(keys.member.into_iter().flat_map(at));
     }
-    lines.sort_unstable();
-    lines.dedup();
     lines
 }
 
@@ -277,11 +255,6 @@ pub fn dropped(before: &Tags, after: &Tags, other_files: &[&Tags]) -> Vec<(Strin
         let is_fewer = paths.len() < had.get(name.as_str()).map_or(0, HashSet::len);
         !elsewhere.contains(name.as_str()) && !paths.contains(path) && is_fewer
     };
-    let is_brought_in = |part: &str| {
-        let start = format!("+{}<", last(part));
-        after.uses.range(start.clone()..).next().is_some_and(|(key, _)| key.starts_with(&start))
-            || after.bound.contains(&last(part))
-    };
     // An edit that writes the export of a name has not forgotten the name.
     let is_newly_exported = |part: &str| {
         let name = last(part);
@@ -305,9 +278,9 @@ pub fn dropped(before: &Tags, after: &Tags, other_files: &[&Tags]) -> Vec<(Strin
         let is_reported_with_outer = around
             .is_some_and(|outer| outer.kind.is_executable() || is_gone(&outer.part, &path_of(before, outer)));
         let may_be_in_glob = around.is_none() && has_new_glob;
-        let is_provided = may_be_in_glob || is_brought_in(&tag.part) || is_newly_exported(&tag.part);
+        let is_provided = may_be_in_glob || after.brings_in(&last(&tag.part)) || is_newly_exported(&tag.part);
         if !is_reported_with_outer && !is_provided && paths.insert(path.clone()) {
-            dropped.push((path, line_of(tag.location.line)));
+            dropped.push((path, wide(tag.location.line)));
         }
     }
     dropped
@@ -326,14 +299,6 @@ fn named_paths(tags: &Tags) -> HashMap<&str, HashSet<String>> {
         paths.entry(name).or_default().insert(path_of(tags, tag));
     }
     paths
-}
-
-fn folder(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
-}
-
-fn line_of(line: u32) -> usize {
-    usize::try_from(line).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::doc;
 use super::index::{Definition, IndexedFile, NameTable};
-use super::tags::{LineStarts, SymbolLocation};
+use super::tags::{LineStarts, SymbolLocation, wide};
 use lockgate_protocol::ContextSymbol;
 use lockgate_text::SymbolKind;
 use lockgate_text::Version;
@@ -32,7 +32,7 @@ impl VersionedText {
     }
 
     pub(super) fn lines(&self) -> usize {
-        usize::try_from(self.rows.count).unwrap_or(usize::MAX)
+        wide(self.rows.count)
     }
 
     /// Returns a line without surrounding white space, cut to the maximum length.
@@ -68,16 +68,15 @@ impl VersionedText {
         place: SymbolLocation,
         language: &str,
     ) -> ContextSymbol {
-        let number = |line: u32| usize::try_from(line).unwrap_or(usize::MAX);
         let extent = self.rows.start(place.first).unwrap_or(0)..self.view.len();
-        let head = number(place.head)..number(place.body);
+        let head = wide(place.head)..wide(place.body);
         ContextSymbol {
             path: path.to_owned(),
             name,
             kind: kind.name().into(),
-            start_line: (place.first != place.line).then(|| number(place.first)),
-            line: number(place.line),
-            end_line: number(place.last),
+            start_line: (place.first != place.line).then(|| wide(place.first)),
+            line: wide(place.line),
+            end_line: wide(place.last),
             signature: doc::signature(&self.view, &head, kind),
             doc: doc::doc(&self.view, &extent, &head, language),
             code: None,

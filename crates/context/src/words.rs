@@ -22,21 +22,17 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
 
 /// Splits a name at its capital letters: `parseHTTPHeader` has three words.
 fn humps(part: &str) -> Vec<&str> {
-    let letters: Vec<(usize, char)> = part.char_indices().collect();
+    let mut letters = part.char_indices().peekable();
+    let mut before: Option<char> = None;
     let mut starts = vec![0];
-    for pair in letters.windows(3).filter_map(|three| <[_; 3]>::try_from(three).ok()) {
-        let [(_, before), (at, letter), (_, after)] = pair;
-        let rises = before.is_lowercase() && letter.is_uppercase();
-        let turns = before.is_uppercase() && letter.is_uppercase() && after.is_lowercase();
-        if rises || turns {
+    while let Some((at, letter)) = letters.next() {
+        let rises = before.is_some_and(char::is_lowercase);
+        let turns = before.is_some_and(char::is_uppercase)
+            && letters.peek().is_some_and(|(_, after)| after.is_lowercase());
+        if letter.is_uppercase() && (rises || turns) {
             starts.push(at);
         }
-    }
-    if let [.., (_, before), (at, letter)] = letters.as_slice()
-        && before.is_lowercase()
-        && letter.is_uppercase()
-    {
-        starts.push(*at);
+        before = Some(letter);
     }
     starts.push(part.len());
     let next_starts = starts.iter().skip(1);

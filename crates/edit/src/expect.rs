@@ -91,9 +91,9 @@ pub fn proposed_move(error: &Error) -> Option<(usize, isize)> {
     }
 }
 
-/// Proposes a read instead of a move to the expected text at line `moved`, if the lines that the edit leaves, which keep
-/// that text, are already there: a moved edit would add the new text a second time. `None` if they are not.
-pub fn with_read_of_result(
+/// Returns the error with a read instead of a move, if `result`, the lines after the edit, is already around the expected
+/// text at line `moved`. The edit was probably made before, and moving it would add its text twice.
+pub fn with_read_if_applied(
     error: &Error,
     result: &str,
     expected: Option<&str>,
@@ -101,8 +101,10 @@ pub fn with_read_of_result(
     buffer: &Buffer,
 ) -> Option<Error> {
     let (result, wanted, lines) = (lines_of(result), lines_of(expected?), trimmed_lines(buffer));
-    // The expected text alone, as after the removal of lines behind it, does not show that the edit was made.
-    let adds_lines = result.len() > wanted.len();
+    // The expected text alone, as after the removal of lines behind it, does not show that the edit was made, and neither do
+    // blank lines.
+    let full_lines = |lines: &[&str]| lines.iter().filter(|line| !line.is_empty()).count();
+    let adds_lines = full_lines(&result) > full_lines(&wanted);
     let mut kept = result.windows(wanted.len()).enumerate().filter(|(_, lines)| *lines == wanted);
     let line = kept.find_map(|(offset, _)| {
         let before = moved.checked_sub(offset + 1)?;
@@ -110,7 +112,7 @@ pub fn with_read_of_result(
     })?;
     let mut error = error.clone();
     error.message.push_str(&format!(", and the new text is already at line {line}"));
-    let error = error.hint("if that is your edit, nothing is left to do");
+    let error = error.hint("if that is your edit, this entry is done");
     Some(with_read(error, line, line + result.len() - 1, buffer))
 }
 

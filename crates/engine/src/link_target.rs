@@ -20,35 +20,31 @@ impl Workspace {
 }
 
 impl Services {
-    /// Rejects the removal of a file by the name of a symlink: the file would be gone, and the link would lead nowhere. An
-    /// undo or redo is rejected behind any symlink: the journal has the path without links, so this one came after the edit,
-    /// and leads to a file that the edit did not change.
+    /// Rejects the removal of a file by the name of a symlink: the file would be gone, and the link would lead nowhere.
     ///
-    /// Errors: `NOT_A_FILE`; for an undo and a redo `EDIT_CONFLICT`.
-    pub(super) fn check_links(
+    /// Errors: `NOT_A_FILE`; for an undo and a redo `EDIT_CONFLICT`, because the edit was made without the link.
+    pub(super) fn check_removal(
         &self,
         request: &Request,
         kind: EntryKind,
         target: &ResolvedTarget,
     ) -> Result<(), Error> {
-        let Some(resolved) = target.place.resolved() else { return Ok(()) };
-        let (path, is_edit) = (target.place.shown(), kind == EntryKind::Edit);
-        let real = if request.edit == Edit::Remove { self.link_target(path) } else { None };
-        let (real, message) = match real {
-            Some(real) => {
-                let message = format!("{path} is a symlink to {real}, and a symlink cannot be deleted");
-                (real, message)
-            }
-            None if is_edit => return Ok(()),
-            None => {
-                let message =
-                    format!("{path} leads to {resolved} through a symlink that is newer than the edit");
-                (resolved.to_owned(), message)
-            }
+        let place = &target.place;
+        if request.edit != Edit::Remove || place.resolved().is_none() {
+            return Ok(());
+        }
+        let Some(real) = self.link_target(place.shown()) else { return Ok(()) };
+        let code = match kind {
+            EntryKind::Edit => Code::NotAFile,
+            EntryKind::Undo(_) | EntryKind::Redo(_) => Code::EditConflict,
         };
-        let code = if is_edit { Code::NotAFile } else { Code::EditConflict };
-        let hint = format!("name the file itself, `{real}`, or ask a person to remove the link");
-        Err(Error::new(code, message).naming_target(path).field("path").hint(hint))
+        let path = place.shown();
+        Err(behind_link(
+            code,
+            path,
+            &real,
+            format!("{path} is a symlink to {real}, and a symlink cannot be deleted"),
+        ))
     }
 
     fn link_target(&self, path: &str) -> Option<String> {
@@ -60,6 +56,22 @@ impl Services {
         let unlinked = files.root_path(&folder).ok()?.join(folder.in_root()).join(named.file_name()?);
         (files.root_path(&file).ok()?.join(file.in_root()) != unlinked).then(|| target.to_owned())
     }
+}
+
+/// Rejects the undo or redo of an edit behind a symlink. The journal has the path without links, so the link is newer than
+/// the edit, and leads to a file that the edit did not change.
+///
+/// Errors: `EDIT_CONFLICT`.
+pub(super) fn check_no_newer_link(target: &ResolvedTarget) -> Result<(), Error> {
+    let Some(real) = target.place.resolved() else { return Ok(()) };
+    let path = target.place.shown();
+    let message = format!("{path} leads to {real} through a symlink that is newer than the edit");
+    Err(behind_link(Code::EditConflict, path, real, message))
+}
+
+fn behind_link(code: Code, path: &str, real: &str, message: String) -> Error {
+    let hint = format!("name the file itself, `{real}`, or ask a person to remove the link");
+    Error::new(code, message).naming_target(path).field("path").hint(hint)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use super::batch::Batch;
 use super::commit::{self, Committed};
+use super::link_target::check_no_newer_link;
 use super::load::{self, CurrentText};
 use super::lock::{self, LockOutcome};
 use super::plan::{self, FileDraft};
@@ -140,7 +141,10 @@ pub(super) fn drafts<'a>(
 ) -> Result<Vec<FileDraft<'a>>, Error> {
     let draft = |((request, target), current): ((&'a Request, &'a ResolvedTarget), CurrentText)| {
         guards::check(request, batch.kind, target, &current)?;
-        services.check_links(request, batch.kind, target)?;
+        services.check_removal(request, batch.kind, target)?;
+        if batch.kind != EntryKind::Edit {
+            check_no_newer_link(target)?;
+        }
         let base = rebase::find_base(services, batch, request, target, &current)?;
         plan::plan(batch, request, target, current, base)
     };

@@ -34,21 +34,11 @@ fn size(node: &YamlNode, what: &str, range: Range) -> Result<u64, PolicyError> {
     range.check(node, what, bytes.ok_or_else(wrong)?)
 }
 
-/// Parses a duration: `20s`, `500ms`, `2m`; a bare `0` is the only number without a unit.
-fn duration(node: &YamlNode, what: &str, range: Range) -> Result<Duration, PolicyError> {
-    parse_duration(node, what, &DURATION_UNITS, range)
-}
-
-/// Parses a longer duration, such as `12h` or `30d`.
-fn age(node: &YamlNode, what: &str, range: Range) -> Result<Duration, PolicyError> {
-    parse_duration(node, what, &AGE_UNITS, range)
-}
-
 impl FromNode for Duration {
     fn from_node(node: &YamlNode, what: &str, shape: &ValueShape) -> Result<Duration, PolicyError> {
         match shape {
-            ValueShape::Duration(range) => duration(node, what, *range),
-            ValueShape::Age(range) => age(node, what, *range),
+            ValueShape::Duration(range) => duration(node, what, &DURATION_UNITS, *range),
+            ValueShape::Age(range) => duration(node, what, &AGE_UNITS, *range),
             _ => Err(no_range(node, what)),
         }
     }
@@ -75,7 +65,9 @@ fn no_range(node: &YamlNode, what: &str) -> PolicyError {
     node.fault(format!("{what} has no range"))
 }
 
-fn parse_duration(
+/// Parses a duration: `20s`, `500ms`, `2m`; a bare `0` is the only number without a unit. An age may also have longer
+/// units, as in `12h` or `30d`.
+fn duration(
     node: &YamlNode,
     what: &str,
     units: &[(&str, u64)],
@@ -150,7 +142,7 @@ mod tests {
 
     #[test]
     fn durations_need_a_unit_unless_they_are_zero() {
-        let time = |written: &str| duration(&text(written), "`lock_wait`", ANY).ok();
+        let time = |written: &str| duration(&text(written), "`lock_wait`", &DURATION_UNITS, ANY).ok();
         for (written, expected) in [("10ms", 10), ("20s", 20_000), ("2m", 120_000), ("0s", 0)] {
             assert_eq!(time(written), Some(Duration::from_millis(expected)), "{written}");
         }
@@ -168,13 +160,13 @@ mod tests {
         ] {
             assert_eq!(time(wrong), None, "{wrong}");
         }
-        assert_eq!(duration(&number(0), "`lock_wait`", ANY), Ok(Duration::ZERO));
-        assert!(duration(&number(20), "`lock_wait`", ANY).is_err());
+        assert_eq!(duration(&number(0), "`lock_wait`", &DURATION_UNITS, ANY), Ok(Duration::ZERO));
+        assert!(duration(&number(20), "`lock_wait`", &DURATION_UNITS, ANY).is_err());
     }
 
     #[test]
     fn ages_have_hours_and_days_as_well() {
-        let time = |written: &str| age(&text(written), "`journal_age`", ANY).ok();
+        let time = |written: &str| duration(&text(written), "`journal_age`", &AGE_UNITS, ANY).ok();
         for (written, seconds) in [("30d", 2_592_000), ("12h", 43_200), ("5m", 300), ("1s", 1)] {
             assert_eq!(time(written), Some(Duration::from_secs(seconds)), "{written}");
         }

@@ -16,18 +16,22 @@ const MAX_NAME: usize = 64;
 pub(super) fn find_gate(tool: &YamlNode, what: &str, own: &[Arc<Gate>]) -> Result<Arc<Gate>, PolicyError> {
     let name = tool.text(what)?;
     let defined = own.iter().find(|gate| gate.name == name);
-    defined.or_else(|| Catalogue::embedded().find(name)).cloned().ok_or_else(|| {
-        let mut known: Vec<&str> = own.iter().map(|gate| gate.name.as_str()).collect();
-        Catalogue::names().for_each(|name| known.push(name));
-        tool.fault(unknown("tool", name, &known))
-    })
+    defined
+        .or_else(|| Catalogue::embedded().find(name))
+        .cloned()
+        .ok_or_else(|| tool.fault(unknown("tool", name, &known_names(own))))
 }
 
 /// Returns the name of the gate that a text means, for a message; that of a common gate if there is no similar one.
 pub(super) fn meant_gate<'a>(text: &'a str, own: &'a [Arc<Gate>]) -> &'a str {
+    let known = known_names(own);
+    if known.contains(&text) { text } else { nearest(text, known).unwrap_or("ruff") }
+}
+
+fn known_names(own: &[Arc<Gate>]) -> Vec<&str> {
     let mut known: Vec<&str> = own.iter().map(|gate| gate.name.as_str()).collect();
     Catalogue::names().for_each(|name| known.push(name));
-    if known.contains(&text) { text } else { nearest(text, known).unwrap_or("ruff") }
+    known
 }
 
 /// Reads an entry of `define`: the gate, and the key that names it.

@@ -38,7 +38,7 @@ impl CharSet {
 
     #[inline]
     pub(super) fn contains(&self, char: u32) -> bool {
-        if char < 128 { self.ascii >> char & 1 == 1 } else { self.search(char) }
+        if char < 128 { self.ascii >> char & 1 == 1 } else { self.meets(char, char) }
     }
 
     pub(super) fn complement(&self) -> CharSet {
@@ -67,14 +67,10 @@ impl CharSet {
         out
     }
 
+    /// Returns true if the set has a character of this range.
     pub(super) fn meets(&self, from: u32, to: u32) -> bool {
         let after = self.ranges.partition_point(|range| range.1 < from);
         self.ranges.get(after).is_some_and(|range| range.0 <= to)
-    }
-
-    fn search(&self, char: u32) -> bool {
-        let after = self.ranges.partition_point(|range| range.1 < char);
-        self.ranges.get(after).is_some_and(|range| range.0 <= char)
     }
 }
 

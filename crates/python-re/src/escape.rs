@@ -5,6 +5,7 @@
 use super::ast::{At, Category, Item, Node, Polarity, Set};
 use super::error::Error;
 use super::parse::{Parser, boundary};
+use super::source::{is_octal, octal};
 
 impl Parser {
     /// Parses an escape outside a set.
@@ -36,7 +37,7 @@ impl Parser {
         }
         if is_octal(escaped) {
             let text = format!("{escaped}{}", self.source.take_while(2, is_octal)?);
-            return self.octal_value(&text).map(Item::Literal);
+            return self.source.octal_value(&text).map(Item::Literal);
         }
         self.character(escaped).map(Item::Literal)
     }
@@ -48,7 +49,7 @@ impl Parser {
             text.push_str(&self.source.take_while(1, |char| char.is_ascii_digit())?);
             if text.chars().all(is_octal) && self.source.peek_if(is_octal).is_some() {
                 text.push_str(&self.source.take_while(1, is_octal)?);
-                return self.octal_value(&text).map(Node::Literal);
+                return self.source.octal_value(&text).map(Node::Literal);
             }
         }
         let group = text.parse().unwrap_or(usize::MAX);
@@ -104,16 +105,6 @@ impl Parser {
         }
     }
 
-    fn octal_value(&self, text: &str) -> Result<u32, Error> {
-        match octal(text) {
-            value @ 0..=0o377 => Ok(value),
-            _ => {
-                let message = format!("octal escape value \\{text} outside of range 0-0o377");
-                Err(self.source.error(&message, text.len() + 1))
-            }
-        }
-    }
-
     pub(super) fn is_closed(&self, group: usize) -> bool {
         self.widths.get(group).is_some_and(Option::is_some)
     }
@@ -144,15 +135,6 @@ pub(super) fn control(escaped: char) -> Option<char> {
         '\\' => Some('\\'),
         _ => None,
     }
-}
-
-pub(super) fn is_octal(char: char) -> bool {
-    char.is_digit(8)
-}
-
-/// Returns the value of at most three octal digits.
-pub(super) fn octal(digits: &str) -> u32 {
-    digits.chars().filter_map(|char| char.to_digit(8)).fold(0, |value, digit| value * 8 + digit)
 }
 
 fn category(escaped: char) -> Option<(Category, Polarity)> {

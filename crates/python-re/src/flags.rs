@@ -40,9 +40,9 @@ impl Flags {
     pub fn from_bits(bits: i64) -> Result<Flags, Error> {
         let known = KNOWN.iter().fold(0, |all, (bit, ..)| all | i64::from(*bit));
         if bits & !known != 0 {
-            return Err(flag_error(format!("{bits} is not a sum of I=2, M=8, S=16, U=32, X=64, A=256")));
+            return Err(Error::Flags(format!("{bits} is not a sum of I=2, M=8, S=16, U=32, X=64, A=256")));
         }
-        let flags = u32::try_from(bits).map_err(|_| flag_error(format!("{bits} is negative")))?;
+        let flags = u32::try_from(bits).map_err(|_| Error::Flags(format!("{bits} is negative")))?;
         Flags(flags).checked()
     }
 
@@ -54,7 +54,8 @@ impl Flags {
         for part in names.split(['|', ',', '+']).map(str::trim).filter(|part| !part.is_empty()) {
             let name = part.strip_prefix("re.").unwrap_or(part).to_ascii_uppercase();
             let found = KNOWN.iter().find(|(_, letter, long)| name == *letter || name == *long);
-            let (bit, ..) = found.ok_or_else(|| flag_error(format!("`{part}` is not the name of a flag")))?;
+            let (bit, ..) =
+                found.ok_or_else(|| Error::Flags(format!("`{part}` is not the name of a flag")))?;
             flags |= bit;
         }
         Flags(flags).checked()
@@ -99,17 +100,13 @@ impl Flags {
 
     fn checked(self) -> Result<Flags, Error> {
         if self.0 & 4 != 0 {
-            return Err(flag_error("cannot use LOCALE flag with a str pattern".to_owned()));
+            return Err(Error::Flags("cannot use LOCALE flag with a str pattern".to_owned()));
         }
         if self.has(Flags::ASCII.with(Flags::UNICODE)) {
-            return Err(flag_error("ASCII and UNICODE flags are incompatible".to_owned()));
+            return Err(Error::Flags("ASCII and UNICODE flags are incompatible".to_owned()));
         }
         Ok(self)
     }
-}
-
-fn flag_error(what: String) -> Error {
-    Error::Flags(what)
 }
 
 #[cfg(test)]

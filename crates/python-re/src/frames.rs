@@ -3,16 +3,8 @@
 //! Invariant: marks are popped in the reverse order of their pushes.
 
 use super::ast::ENDLESS;
-use super::budget::StepBudget;
 use super::error::Error;
 use super::machine::{Frame, Machine, NOWHERE, Point, RepeatState, Wait};
-
-/// Decides if saved marks stay on the stack after they are restored.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum OnRestore {
-    Yes,
-    No,
-}
 
 /// The innermost repetition in progress.
 pub(super) struct ActiveRepeat {
@@ -22,7 +14,7 @@ pub(super) struct ActiveRepeat {
     pub(super) count: u32,
 }
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     pub(super) fn frame(&self, wait: Wait, from: Point, repeat: usize) -> Frame {
         Frame { wait, from, count: 0, last_mark: self.last_mark, repeat, last_at: NOWHERE }
     }
@@ -46,30 +38,29 @@ impl Machine<'_, '_> {
         }
     }
 
-    pub(super) fn save(&mut self, last_mark: isize, budget: &mut StepBudget) -> Result<(), Error> {
+    pub(super) fn save(&mut self, last_mark: isize) -> Result<(), Error> {
         let count = marks(last_mark);
-        budget.spend(count / 4)?;
+        self.budget.spend(count / 4)?;
         self.saved.extend(self.marks.iter().take(count));
         Ok(())
     }
 
-    pub(super) fn save_if_repeating(
-        &mut self,
-        last_mark: isize,
-        budget: &mut StepBudget,
-    ) -> Result<(), Error> {
-        if self.current.is_some() { self.save(last_mark, budget) } else { Ok(()) }
+    pub(super) fn save_if_repeating(&mut self, last_mark: isize) -> Result<(), Error> {
+        if self.current.is_some() { self.save(last_mark) } else { Ok(()) }
     }
 
-    pub(super) fn restore(&mut self, last_mark: isize, keep: OnRestore) {
+    /// Restores saved marks, which stay on the stack.
+    pub(super) fn restore(&mut self, last_mark: isize) {
         let count = marks(last_mark);
         let from = self.saved.len().saturating_sub(count);
         for (mark, saved) in self.marks.iter_mut().zip(self.saved.iter().skip(from)) {
             *mark = *saved;
         }
-        if keep == OnRestore::No {
-            self.saved.truncate(from);
-        }
+    }
+
+    pub(super) fn restore_and_drop(&mut self, last_mark: isize) {
+        self.restore(last_mark);
+        self.drop_saved(last_mark);
     }
 
     pub(super) fn drop_saved(&mut self, last_mark: isize) {

@@ -26,26 +26,29 @@ impl Parser {
     ) -> Result<Spacing, Error> {
         let start = self.source.position() - 1;
         if !self.source.eat('?')? {
-            self.contents(GroupKind::Capture(None), spacing, start, row)?;
+            row.push(self.contents(GroupKind::Capture(None), spacing, start)?);
             return Ok(spacing);
         }
         let none = Flags::default();
         let sign = self.sign("unexpected end of pattern")?;
-        match sign {
-            PatternToken::Plain('P') => self.python_extension(spacing, start, row)?,
-            PatternToken::Plain(':') => self.contents(GroupKind::Plain(none, none), spacing, start, row)?,
-            PatternToken::Plain('>') => self.contents(GroupKind::Atomic, spacing, start, row)?,
-            PatternToken::Plain('#') => self.comment(start)?,
-            PatternToken::Plain('=' | '!') => self.look(LookDirection::Ahead, sign, spacing, start, row)?,
+        let node = match sign {
+            PatternToken::Plain('P') => self.python_extension(spacing, start)?,
+            PatternToken::Plain(':') => self.contents(GroupKind::Plain(none, none), spacing, start)?,
+            PatternToken::Plain('>') => self.contents(GroupKind::Atomic, spacing, start)?,
+            PatternToken::Plain('#') => {
+                self.comment(start)?;
+                return Ok(spacing);
+            }
+            PatternToken::Plain('=' | '!') => self.look(LookDirection::Ahead, sign, spacing, start)?,
             PatternToken::Plain('<') => {
                 let sign = self.sign("unexpected end of pattern")?;
                 if !matches!(sign, PatternToken::Plain('=' | '!')) {
                     let message = format!("unknown extension ?<{}", sign.text());
                     return Err(self.source.error(&message, sign.len() + 2));
                 }
-                self.look(LookDirection::Behind, sign, spacing, start, row)?;
+                self.look(LookDirection::Behind, sign, spacing, start)?
             }
-            PatternToken::Plain('(') => self.condition(spacing, start, row)?,
+            PatternToken::Plain('(') => self.condition(spacing, start)?,
             PatternToken::Plain(letter) if letter == '-' || is_flag(letter) => {
                 return self.flag_group(letter, spacing, place, start, row);
             }
@@ -53,18 +56,13 @@ impl Parser {
                 let message = format!("unknown extension ?{}", sign.text());
                 return Err(self.source.error(&message, sign.len() + 1));
             }
-        }
+        };
+        row.push(node);
         Ok(spacing)
     }
 
     /// Parses up to the closing parenthesis.
-    fn contents(
-        &mut self,
-        kind: GroupKind,
-        spacing: Spacing,
-        start: usize,
-        row: &mut Sequence,
-    ) -> Result<(), Error> {
+    fn contents(&mut self, kind: GroupKind, spacing: Spacing, start: usize) -> Result<Node, Error> {
         let capture = match &kind {
             GroupKind::Capture(name) => Some(self.open(name.as_deref())?),
             GroupKind::Plain(..) | GroupKind::Atomic => None,
@@ -83,20 +81,18 @@ impl Parser {
             }
         }
         let none = Flags::default();
-        row.push(match kind {
+        Ok(match kind {
             GroupKind::Capture(_) => Node::Group { capture, add: none, remove: none, body },
             GroupKind::Plain(add, remove) => Node::Group { capture: None, add, remove, body },
             GroupKind::Atomic => Node::Atomic(body),
-        });
-        Ok(())
+        })
     }
 
     fn close(&mut self, start: usize) -> Result<(), Error> {
         if self.source.eat(')')? {
             return Ok(());
         }
-        let offset = self.source.position() - start;
-        Err(self.source.error("missing ), unterminated subpattern", offset))
+        Err(self.source.error_at("missing ), unterminated subpattern", start))
     }
 
     /// Assigns the next group number.
@@ -114,11 +110,11 @@ impl Parser {
         Ok(group)
     }
 
-    fn python_extension(&mut self, spacing: Spacing, start: usize, row: &mut Sequence) -> Result<(), Error> {
+    fn python_extension(&mut self, spacing: Spacing, start: usize) -> Result<Node, Error> {
         if self.source.eat('<')? {
             let name = self.source.until('>', "group name")?;
             self.check_name(&name)?;
-            return self.contents(GroupKind::Capture(Some(name)), spacing, start, row);
+            return self.contents(GroupKind::Capture(Some(name)), spacing, start);
         }
         if self.source.eat('=')? {
             let name = self.source.until(')', "group name")?;
@@ -128,8 +124,7 @@ impl Parser {
                 return Err(self.source.error("cannot refer to an open group", name.chars().count() + 1));
             }
             self.outside_look_behind(group)?;
-            row.push(Node::Reference(group));
-            return Ok(());
+            return Ok(Node::Reference(group));
         }
         let sign = self.sign("unexpected end of pattern")?;
         Err(self.source.error(&format!("unknown extension ?P{}", sign.text()), sign.len() + 2))
@@ -161,16 +156,12 @@ impl Parser {
     }
 
     fn comment(&mut self, start: usize) -> Result<(), Error> {
-        loop {
-            match self.source.take()? {
-                Some(token) if token.is(')') => return Ok(()),
-                Some(_) => {}
-                None => {
-                    let offset = self.source.position() - start;
-                    return Err(self.source.error("missing ), unterminated comment", offset));
-                }
+        while let Some(token) = self.source.take()? {
+            if token.is(')') {
+                return Ok(());
             }
         }
+        Err(self.source.error_at("missing ), unterminated comment", start))
     }
 
     fn look(
@@ -179,8 +170,7 @@ impl Parser {
         sign: PatternToken,
         spacing: Spacing,
         start: usize,
-        row: &mut Sequence,
-    ) -> Result<(), Error> {
+    ) -> Result<Node, Error> {
         let outermost = side == LookDirection::Behind && self.groups_before_look_behind.is_none();
         if outermost {
             self.groups_before_look_behind = Some(self.widths.len());
@@ -191,11 +181,10 @@ impl Parser {
         }
         self.close(start)?;
         let wanted = if sign.is('=') { Polarity::Yes } else { Polarity::No };
-        row.push(Node::Look { side, wanted, body });
-        Ok(())
+        Ok(Node::Look { side, wanted, body })
     }
 
-    fn condition(&mut self, spacing: Spacing, start: usize, row: &mut Sequence) -> Result<(), Error> {
+    fn condition(&mut self, spacing: Spacing, start: usize) -> Result<Node, Error> {
         let name = self.source.until(')', "group name")?;
         let length = name.chars().count();
         let group = match read(&name) {
@@ -222,8 +211,7 @@ impl Parser {
             return Err(self.source.error("conditional backref with more than two branches", 0));
         }
         self.close(start)?;
-        row.push(Node::Condition { group, yes, no });
-        Ok(())
+        Ok(Node::Condition { group, yes, no })
     }
 
     /// Parses flags: `(?i)` for what follows, `(?i:...)` for a group.
@@ -236,22 +224,18 @@ impl Parser {
         row: &mut Sequence,
     ) -> Result<Spacing, Error> {
         if let Some((add, remove)) = self.inline_flags(letter)? {
-            self.contents(GroupKind::Plain(add, remove), spacing, start, row)?;
+            row.push(self.contents(GroupKind::Plain(add, remove), spacing, start)?);
             return Ok(spacing);
         }
         if place != PatternStart::OfPattern {
-            let offset = self.source.position() - start;
-            return Err(self.source.error("global flags not at the start of the expression", offset));
+            return Err(self.source.error_at("global flags not at the start of the expression", start));
         }
         Ok(Spacing::from_flags(self.flags))
     }
 
     /// Returns the next token, or an error at the end of the pattern.
     pub(super) fn sign(&mut self, otherwise: &str) -> Result<PatternToken, Error> {
-        match self.source.take()? {
-            Some(token) => Ok(token),
-            None => Err(self.source.error(otherwise, 0)),
-        }
+        self.source.take()?.ok_or_else(|| self.source.error(otherwise, 0))
     }
 }
 

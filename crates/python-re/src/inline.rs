@@ -13,7 +13,10 @@ impl Parser {
     pub(super) fn inline_flags(&mut self, letter: char) -> Result<Option<(Flags, Flags)>, Error> {
         let (mut add, mut sign) = (Flags::default(), letter);
         while sign != '-' && sign != ':' && sign != ')' {
-            let flag = self.addable(sign)?;
+            let flag = Flags::inline(sign).ok_or_else(|| match sign {
+                'L' => self.source.error("bad inline flags: cannot use 'L' flag with a str pattern", 0),
+                _ => self.source.unsupported("the flag 't'"),
+            })?;
             add = add.with(flag);
             if is_type(flag) && add.has(Flags::ASCII.with(Flags::UNICODE)) {
                 return Err(self
@@ -27,7 +30,13 @@ impl Parser {
                 self.flags = self.flags.with(add);
                 Ok(None)
             }
-            '-' => self.removed().and_then(|remove| self.disjoint(add, remove)).map(Some),
+            '-' => {
+                let remove = self.removed()?;
+                if add.bits() & remove.bits() != 0 {
+                    return Err(self.source.error("bad inline flags: flag turned on and off", 1));
+                }
+                Ok(Some((add, remove)))
+            }
             _ => Ok(Some((add, Flags::default()))),
         }
     }
@@ -36,37 +45,14 @@ impl Parser {
         let mut remove = Flags::default();
         let mut sign = self.letter("missing flag", &[])?;
         while sign != ':' {
-            let Some(flag) = Flags::inline(sign) else {
-                return Err(self.no_such_flag(sign, "turn off"));
-            };
-            if is_type(flag) {
+            let flag = Flags::inline(sign);
+            if sign == 'L' || flag.is_some_and(is_type) {
                 return Err(self.source.error("bad inline flags: cannot turn off flags 'a', 'u' and 'L'", 0));
             }
-            remove = remove.with(flag);
+            remove = remove.with(flag.ok_or_else(|| self.source.unsupported("the flag 't'"))?);
             sign = self.letter("missing :", &[':'])?;
         }
         Ok(remove)
-    }
-
-    fn disjoint(&self, add: Flags, remove: Flags) -> Result<(Flags, Flags), Error> {
-        if add.bits() & remove.bits() != 0 {
-            return Err(self.source.error("bad inline flags: flag turned on and off", 1));
-        }
-        Ok((add, remove))
-    }
-
-    fn addable(&self, letter: char) -> Result<Flags, Error> {
-        Flags::inline(letter).ok_or_else(|| self.no_such_flag(letter, "turn on"))
-    }
-
-    fn no_such_flag(&self, letter: char, verb: &str) -> Error {
-        match (letter, verb) {
-            ('L', "turn on") => {
-                self.source.error("bad inline flags: cannot use 'L' flag with a str pattern", 0)
-            }
-            ('L', _) => self.source.error("bad inline flags: cannot turn off flags 'a', 'u' and 'L'", 0),
-            _ => self.source.unsupported("the flag 't'"),
-        }
     }
 
     /// Returns the next flag letter, or one of the characters that may end the letters.

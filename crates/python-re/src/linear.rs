@@ -30,11 +30,11 @@ pub(super) struct Linear {
     lines: LineMode,
 }
 
-/// The result of a search without backtracking.
+/// The result of a search without backtracking, or of one walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LinearOutcome {
-    Match(usize, usize),
-    NoMatch,
+pub(super) enum LinearOutcome<T> {
+    Found(T),
+    NotFound,
     /// The automaton grew too large; use the backtracking engine.
     GivenUp,
 }
@@ -78,41 +78,33 @@ impl Linear {
         Memory { forward: self.forward.create_cache(), backward: self.backward.create_cache() }
     }
 
-    /// Returns the leftmost match at or after a position.
+    /// Returns the start and end of the leftmost match at or after a position.
     pub(super) fn find(
         &self,
         text: &str,
         from: usize,
         memory: &mut Memory,
         budget: &mut StepBudget,
-    ) -> Result<LinearOutcome, Error> {
+    ) -> Result<LinearOutcome<(usize, usize)>, Error> {
         let text = TextInput { bytes: text.as_bytes(), lines: self.lines };
         let before = from.checked_sub(1).and_then(|at| text.adjacent_byte(at));
         let walk = AutomatonWalk { dfa: &self.forward, cache: &mut memory.forward, budget };
         let config = start::Config::new().look_behind(before).anchored(Anchored::No);
         let advance = |at: usize| (at < text.bytes.len()).then(|| at + 1);
         let end = match walk.run(&config, from, |at| text.byte(at), advance)? {
-            LinearMatch::At(end) => end,
-            LinearMatch::NotFound => return Ok(LinearOutcome::NoMatch),
-            LinearMatch::GivenUp => return Ok(LinearOutcome::GivenUp),
+            LinearOutcome::Found(end) => end,
+            LinearOutcome::NotFound => return Ok(LinearOutcome::NotFound),
+            LinearOutcome::GivenUp => return Ok(LinearOutcome::GivenUp),
         };
         let walk = AutomatonWalk { dfa: &self.backward, cache: &mut memory.backward, budget };
         let config = start::Config::new().look_behind(text.adjacent_byte(end)).anchored(Anchored::Yes);
         let byte_before = |at: usize| at.checked_sub(1).and_then(|at| text.byte(at));
         let advance = |at: usize| (at > from).then(|| at - 1);
         match walk.run(&config, end, byte_before, advance)? {
-            LinearMatch::At(start) => Ok(LinearOutcome::Match(start, end)),
-            LinearMatch::NotFound | LinearMatch::GivenUp => Ok(LinearOutcome::GivenUp),
+            LinearOutcome::Found(start) => Ok(LinearOutcome::Found((start, end))),
+            LinearOutcome::NotFound | LinearOutcome::GivenUp => Ok(LinearOutcome::GivenUp),
         }
     }
-}
-
-/// The result of one walk: the end of a match, or its start if the walk goes backward.
-#[derive(Debug, Clone, Copy)]
-enum LinearMatch {
-    At(usize),
-    NotFound,
-    GivenUp,
 }
 
 /// The text as the automaton reads it.
@@ -147,21 +139,24 @@ struct AutomatonWalk<'d> {
 
 impl AutomatonWalk<'_> {
     /// Walks from a position. `byte` returns the next byte there, or `None` at the end of the text; `advance` returns
-    /// the position after it, or `None` at the last one. Returns the last position with a match.
+    /// the position after it, or `None` at the last one. Returns the last position with a match: its end, or its start if the
+    /// walk goes backward.
     fn run(
         mut self,
         config: &start::Config,
         mut at: usize,
         byte: impl Fn(usize) -> Option<u8>,
         advance: impl Fn(usize) -> Option<usize>,
-    ) -> Result<LinearMatch, Error> {
-        let Ok(mut state) = self.dfa.start_state(self.cache, config) else { return Ok(LinearMatch::GivenUp) };
-        let mut found = LinearMatch::NotFound;
+    ) -> Result<LinearOutcome<usize>, Error> {
+        let Ok(mut state) = self.dfa.start_state(self.cache, config) else {
+            return Ok(LinearOutcome::GivenUp);
+        };
+        let mut found = LinearOutcome::NotFound;
         loop {
             self.budget.spend(1)?;
-            let Some(next) = self.step(state, byte(at))? else { return Ok(LinearMatch::GivenUp) };
+            let Some(next) = self.step(state, byte(at))? else { return Ok(LinearOutcome::GivenUp) };
             if next.is_match() {
-                found = LinearMatch::At(at);
+                found = LinearOutcome::Found(at);
             }
             match advance(at) {
                 Some(following) if !next.is_dead() => (state, at) = (next, following),

@@ -42,22 +42,26 @@ struct LoweredPiece {
     empty: Empty,
 }
 
-/// The ability of a piece to match nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The ability of a piece to match nothing; a sequence has the least ability of its pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Empty {
     Never,
-    /// Only as the last choice.
-    Last,
     /// Before a choice that is not empty.
     Earlier,
+    /// Only as the last choice.
+    Last,
 }
 
 /// Translates a pattern that needs no backtracking.
 pub(super) fn lower(parsed: &ParsedPattern) -> Option<Lowered> {
-    let lines = match needed_mode(&parsed.row, parsed.flags) {
-        NeededMode::Any => LineMode::Newlines,
-        NeededMode::Only(mode) => mode,
-        NeededMode::Both => return None,
+    let mut anchors = Vec::new();
+    collect_anchors(&parsed.row, parsed.flags, &mut anchors);
+    let at_newlines = anchors.iter().any(|anchor| matches!(anchor, Anchor::LineStart | Anchor::LineEnd));
+    let lines = match (anchors.contains(&Anchor::LastLineEnd), at_newlines) {
+        // No mode is right for both.
+        (true, true) => return None,
+        (true, false) => LineMode::LastOnly,
+        (false, _) => LineMode::Newlines,
     };
     let mut lowering = Lowering { lines, ranges: MAX_RANGES };
     let piece = lowering.row(&parsed.row, parsed.flags)?;
@@ -67,45 +71,20 @@ pub(super) fn lower(parsed: &ParsedPattern) -> Option<Lowered> {
     Some(Lowered { hir: piece.hir, lines: lowering.lines })
 }
 
-/// The line mode that a part of a pattern needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum NeededMode {
-    /// The part means the same in every mode.
-    Any,
-    Only(LineMode),
-    /// Parts of it need different modes, so no mode is right.
-    Both,
-}
-
-impl NeededMode {
-    /// Returns the mode that both parts need together.
-    fn and(self, other: NeededMode) -> NeededMode {
-        match (self, other) {
-            (NeededMode::Any, mode) | (mode, NeededMode::Any) => mode,
-            (one, other) if one == other => one,
-            (NeededMode::Only(_) | NeededMode::Both, NeededMode::Only(_) | NeededMode::Both) => {
-                NeededMode::Both
+/// Collects the anchors of a sequence that [`Lowering`] can translate.
+fn collect_anchors(row: &[Node], flags: Flags, anchors: &mut Vec<Anchor>) {
+    for node in row {
+        match node {
+            Node::At(at) => anchors.push(Anchor::from_position(*at, flags)),
+            Node::Group { add, remove, body, .. } => {
+                collect_anchors(body, flags.scoped(*add, *remove), anchors);
             }
+            Node::Repeat { body, .. } => collect_anchors(body, flags, anchors),
+            Node::Branch(rows) => rows.iter().for_each(|row| collect_anchors(row, flags, anchors)),
+            Node::Literal(_) | Node::NotLiteral(_) | Node::Any | Node::In(_) => {}
+            Node::Atomic(_) | Node::Look { .. } | Node::Reference(_) | Node::Condition { .. } => {}
         }
     }
-}
-
-fn needed_mode(row: &[Node], flags: Flags) -> NeededMode {
-    let of_node = |node: &Node| match node {
-        Node::At(at) => match Anchor::from_position(*at, flags) {
-            Anchor::LineStart | Anchor::LineEnd => NeededMode::Only(LineMode::Newlines),
-            Anchor::LastLineEnd => NeededMode::Only(LineMode::LastOnly),
-            Anchor::TextStart | Anchor::TextEnd | Anchor::Boundary(..) => NeededMode::Any,
-        },
-        Node::Group { add, remove, body, .. } => needed_mode(body, flags.scoped(*add, *remove)),
-        Node::Repeat { body, .. } => needed_mode(body, flags),
-        Node::Branch(rows) => {
-            rows.iter().map(|row| needed_mode(row, flags)).fold(NeededMode::Any, NeededMode::and)
-        }
-        Node::Literal(_) | Node::NotLiteral(_) | Node::Any | Node::In(_) => NeededMode::Any,
-        Node::Atomic(_) | Node::Look { .. } | Node::Reference(_) | Node::Condition { .. } => NeededMode::Any,
-    };
-    row.iter().map(of_node).fold(NeededMode::Any, NeededMode::and)
 }
 
 struct Lowering {
@@ -119,11 +98,7 @@ impl Lowering {
         let mut empty = Empty::Last;
         for node in row {
             let piece = self.node(node, flags)?;
-            empty = match (empty, piece.empty) {
-                (Empty::Never, _) | (_, Empty::Never) => Empty::Never,
-                (Empty::Earlier, _) | (_, Empty::Earlier) => Empty::Earlier,
-                (Empty::Last, Empty::Last) => Empty::Last,
-            };
+            empty = empty.min(piece.empty);
             hirs.push(piece.hir);
         }
         Some(LoweredPiece { hir: Hir::concat(hirs), empty })

@@ -90,9 +90,10 @@ pub(super) struct RepeatState {
 }
 
 /// The state of a search over one text.
-pub(super) struct Machine<'p, 't> {
-    pub(super) program: &'p Program,
-    pub(super) text: &'t str,
+pub(super) struct Machine<'s> {
+    pub(super) program: &'s Program,
+    pub(super) text: &'s str,
+    pub(super) budget: &'s mut StepBudget,
     pub(super) marks: Vec<usize>,
     pub(super) last_mark: isize,
     pub(super) repeats: Vec<RepeatState>,
@@ -104,11 +105,17 @@ pub(super) struct Machine<'p, 't> {
     start: usize,
 }
 
-impl<'p, 't> Machine<'p, 't> {
-    pub(super) fn new(program: &'p Program, groups: usize, text: &'t str) -> Machine<'p, 't> {
+impl<'s> Machine<'s> {
+    pub(super) fn new(
+        program: &'s Program,
+        groups: usize,
+        text: &'s str,
+        budget: &'s mut StepBudget,
+    ) -> Machine<'s> {
         Machine {
             program,
             text,
+            budget,
             marks: vec![NOWHERE; groups * 2],
             last_mark: -1,
             repeats: Vec::new(),
@@ -121,25 +128,20 @@ impl<'p, 't> Machine<'p, 't> {
     }
 
     /// Tries to match at one position; returns the end of the match.
-    pub(super) fn attempt(
-        &mut self,
-        at: usize,
-        layer: Layer,
-        budget: &mut StepBudget,
-    ) -> Result<Option<usize>, Error> {
+    pub(super) fn attempt(&mut self, at: usize, layer: Layer) -> Result<Option<usize>, Error> {
         (self.last_mark, self.current, self.start) = (-1, None, at);
         self.repeats.clear();
         self.frames.clear();
         self.saved.clear();
         let mut point = Point { pc: 0, at, layer };
         loop {
-            let mut result = self.advance(point, budget)?;
+            let mut result = self.advance(point)?;
             point = loop {
                 let Some(frame) = self.frames.pop() else {
                     return Ok((result == PartResult::Matched).then_some(self.part_end));
                 };
-                budget.spend(1)?;
-                match self.resume(frame, result, budget)? {
+                self.budget.spend(1)?;
+                match self.resume(frame, result)? {
                     Flow::Run(next) => break next,
                     Flow::Done(part) => result = part,
                 }
@@ -156,19 +158,19 @@ impl<'p, 't> Machine<'p, 't> {
     }
 
     /// Pushes a frame that waits while a part is tried.
-    pub(super) fn wait(&mut self, frame: Frame, budget: &mut StepBudget) -> Result<(), Error> {
+    pub(super) fn wait(&mut self, frame: Frame) -> Result<(), Error> {
         if self.frames.len() >= TALLEST || self.saved.len() >= TALLEST * 4 {
-            return Err(budget.exhausted());
+            return Err(self.budget.exhausted());
         }
         self.frames.push(frame);
-        budget.spend(FRAME)
+        self.budget.spend(FRAME)
     }
 
     /// Runs until the current part matches or fails.
-    fn advance(&mut self, from: Point, budget: &mut StepBudget) -> Result<PartResult, Error> {
+    fn advance(&mut self, from: Point) -> Result<PartResult, Error> {
         let mut point = from;
         loop {
-            budget.spend(1)?;
+            self.budget.spend(1)?;
             let Some(op) = self.program.ops.get(point.pc).copied() else { return Ok(PartResult::Failed) };
             let taken = match op {
                 Op::Char(wanted) => self.char_at(point.at).filter(|(char, _)| *char == wanted),
@@ -182,7 +184,7 @@ impl<'p, 't> Machine<'p, 't> {
                     let counts = point.layer == Layer::Free || point.at != self.start;
                     return Ok(if counts { PartResult::Matched } else { PartResult::Failed });
                 }
-                _ => match self.control(op, point, budget)? {
+                _ => match self.control(op, point)? {
                     Flow::Run(next) => {
                         point = next;
                         continue;
@@ -196,36 +198,36 @@ impl<'p, 't> Machine<'p, 't> {
     }
 
     /// Executes a step that is not a single character.
-    fn control(&mut self, op: Op, point: Point, budget: &mut StepBudget) -> Result<Flow, Error> {
+    fn control(&mut self, op: Op, point: Point) -> Result<Flow, Error> {
         let next = Point { pc: point.pc + 1, ..point };
         match op {
             Op::Mark(mark) => self.mark(mark, point.at),
             Op::At(anchor) if !self.holds(anchor, point.at) => return Ok(Flow::Done(PartResult::Failed)),
             Op::At(_) | Op::Char(_) | Op::Set(_) | Op::Jump(_) | Op::Success => {}
-            Op::Branch(index) => return self.branch(index, point, budget),
+            Op::Branch(index) => return self.branch(index, point),
             Op::RepeatUnit { greediness: Greediness::Greedy, min, max, unit } => {
-                return self.greedy_unit((min, max), unit, point, budget);
+                return self.greedy_unit((min, max), unit, point);
             }
             Op::RepeatUnit { greediness: Greediness::Lazy, min, unit, .. } => {
-                return self.lazy_unit(min, unit, point, budget);
+                return self.lazy_unit(min, unit, point);
             }
             Op::RepeatUnit { greediness: Greediness::Possessive, min, max, unit } => {
-                let (count, at) = self.count(unit, point.at, max, budget)?;
+                let (count, at) = self.count(unit, point.at, max)?;
                 return Ok(if count < min {
                     Flow::Done(PartResult::Failed)
                 } else {
                     Flow::Run(Point { at, ..next })
                 });
             }
-            Op::Repeat { min, max, until } => return self.repeat((min, max), until, point, budget),
-            Op::Until(Greediness::Lazy) => return self.until_lazy(point, budget),
+            Op::Repeat { min, max, until } => return self.repeat((min, max), until, point),
+            Op::Until(Greediness::Lazy) => return self.until_lazy(point),
             Op::Until(Greediness::Greedy | Greediness::Possessive) => {
-                return self.until_greedy(point, budget);
+                return self.until_greedy(point);
             }
-            Op::Possessive { .. } => return self.possessive(point, budget),
-            Op::Atomic { .. } => return self.match_part(Wait::Atomic, point, point.at, budget),
-            Op::Look { back, wanted, next } => return self.look(back, wanted, next, point, budget),
-            Op::Reference { group, fold } => return self.reference(group, fold, point, budget),
+            Op::Possessive { .. } => return self.possessive(point),
+            Op::Atomic { .. } => return self.match_part(Wait::Atomic, point, point.at),
+            Op::Look { back, wanted, next } => return self.look(back, wanted, next, point),
+            Op::Reference { group, fold } => return self.reference(group, fold, point),
             Op::Condition { group, otherwise } => {
                 let holds = self.group(group).is_some_and(|(from, to)| from <= to);
                 return Ok(Flow::Run(if holds { next } else { Point { pc: otherwise, ..point } }));

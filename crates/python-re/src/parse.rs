@@ -61,18 +61,17 @@ pub(super) fn parse(
     flags: Flags,
     carriage_returns: ReturnEscapes,
 ) -> Result<ParsedPattern, Error> {
-    let source = TokenReader::pattern(text)?;
+    let source = TokenReader::new(text, Error::Pattern)?;
     if text.chars().count() > LONGEST {
         return Err(source.unsupported(&format!("a pattern of more than {LONGEST} characters")));
     }
-    let (widths, names, condition_groups) = (vec![None], Vec::new(), Vec::new());
     let mut parser = Parser {
         source,
         flags,
-        widths,
-        names,
+        widths: vec![None],
+        names: Vec::new(),
         groups_before_look_behind: None,
-        condition_groups,
+        condition_groups: Vec::new(),
         depth: 0,
         carriage_returns,
     };
@@ -176,10 +175,9 @@ impl Parser {
             row.push(Node::Literal(u32::from(sign)));
             return Ok(());
         };
-        let offset = self.source.position() - start + 1;
         let last = match row.pop() {
-            None | Some(Node::At(_)) => return Err(self.source.error("nothing to repeat", offset)),
-            Some(Node::Repeat { .. }) => return Err(self.source.error("multiple repeat", offset)),
+            None | Some(Node::At(_)) => return Err(self.source.error_at("nothing to repeat", start - 1)),
+            Some(Node::Repeat { .. }) => return Err(self.source.error_at("multiple repeat", start - 1)),
             Some(last) => last,
         };
         let greediness = match self.source.eat('?')? {
@@ -212,8 +210,7 @@ impl Parser {
         let min = if least.is_empty() { 0 } else { self.count(&least)? };
         let max = if most.is_empty() { ENDLESS } else { self.count(&most)? };
         if max < min {
-            let offset = self.source.position() - start;
-            return Err(self.source.error("min repeat greater than max repeat", offset));
+            return Err(self.source.error_at("min repeat greater than max repeat", start));
         }
         Ok(Some((min, max)))
     }

@@ -7,7 +7,7 @@ use super::budget::StepBudget;
 use super::compiled::Pattern;
 use super::error::Error;
 use super::template::{ReplacementTemplate, TemplatePart};
-use super::walk::{Match, MatchDetail, MatchWalk};
+use super::walk::{MatchDetail, MatchWalk};
 
 /// A match, and the text that takes its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,12 +37,12 @@ impl Pattern {
         let offset = window.start;
         let Some(text) = text.get(window) else { return Ok(Vec::new()) };
         let detail = if template.has_groups() { MatchDetail::Groups } else { MatchDetail::Span };
-        let mut walk = MatchWalk::new(self, text, detail);
+        let mut walk = MatchWalk::new(self, text, detail, budget);
         let mut changes = Vec::new();
         while count.is_none_or(|count| changes.len() < count.get()) {
-            let Some(found) = walk.next(budget)? else { break };
-            let new = self.expand(template, &walk, &found, text, budget)?;
-            changes.push(Replacement { span: offset + found.span.start..offset + found.span.end, text: new });
+            let Some(found) = walk.next()? else { break };
+            let span = offset + found.start..offset + found.end;
+            changes.push(Replacement { span, text: self.expand(template, &mut walk, found, text)? });
         }
         Ok(changes)
     }
@@ -50,10 +50,9 @@ impl Pattern {
     fn expand(
         &self,
         template: &ReplacementTemplate,
-        walk: &MatchWalk,
-        found: &Match,
+        walk: &mut MatchWalk,
+        found: Range<usize>,
         text: &str,
-        budget: &mut StepBudget,
     ) -> Result<String, Error> {
         let mut new = String::new();
         if template.has_groups() && (1..=self.groups).any(|group| walk.group(group).is_some_and(is_reversed))
@@ -64,12 +63,12 @@ impl Pattern {
         for part in &template.parts {
             let piece = match part {
                 TemplatePart::Text(piece) => piece,
-                TemplatePart::Group(0) => text.get(found.span.clone()).unwrap_or_default(),
+                TemplatePart::Group(0) => text.get(found.clone()).unwrap_or_default(),
                 TemplatePart::Group(group) => {
                     walk.group(*group).and_then(|(from, to)| text.get(from..to)).unwrap_or_default()
                 }
             };
-            budget.spend(piece.len() / 2)?;
+            walk.spend(piece.len() / 2)?;
             new.push_str(piece);
         }
         Ok(new)

@@ -9,38 +9,37 @@ use super::error::Error;
 use super::machine::{Layer, Machine};
 use super::program::{Anchor, Op};
 
-pub(super) struct BacktrackingSearch<'p, 't> {
-    pub(super) machine: Machine<'p, 't>,
-    first: Option<&'p CharSet>,
+pub(super) struct BacktrackingSearch<'s> {
+    pub(super) machine: Machine<'s>,
+    first: Option<&'s CharSet>,
     start_only: bool,
 }
 
-impl<'p, 't> BacktrackingSearch<'p, 't> {
-    pub(super) fn new(pattern: &'p Pattern, text: &'t str) -> BacktrackingSearch<'p, 't> {
+impl<'s> BacktrackingSearch<'s> {
+    pub(super) fn new(
+        pattern: &'s Pattern,
+        text: &'s str,
+        budget: &'s mut StepBudget,
+    ) -> BacktrackingSearch<'s> {
         let program = &pattern.program;
-        let machine = Machine::new(program, pattern.groups, text);
+        let machine = Machine::new(program, pattern.groups, text, budget);
         let start_only = matches!(program.ops.first(), Some(Op::At(Anchor::TextStart)));
         BacktrackingSearch { machine, first: pattern.first.as_ref(), start_only }
     }
 
     /// Returns the leftmost match at or after a position. At that position itself it must not be empty if `layer`
     /// forbids it.
-    pub(super) fn find(
-        &mut self,
-        from: usize,
-        layer: Layer,
-        budget: &mut StepBudget,
-    ) -> Result<Option<(usize, usize)>, Error> {
+    pub(super) fn find(&mut self, from: usize, layer: Layer) -> Result<Option<(usize, usize)>, Error> {
         let (mut at, mut layer) = (from, layer);
         loop {
             let next = self.machine.char_at(at);
             let possible = self.first.is_none_or(|first| next.is_some_and(|(char, _)| first.contains(char)));
             if possible {
-                if let Some(end) = self.machine.attempt(at, layer, budget)? {
+                if let Some(end) = self.machine.attempt(at, layer)? {
                     return Ok(Some((at, end)));
                 }
             } else {
-                budget.spend(1)?;
+                self.machine.budget.spend(1)?;
             }
             let Some((_, next)) = next.filter(|_| !self.start_only) else { return Ok(None) };
             (at, layer) = (next, Layer::Free);

@@ -46,13 +46,7 @@ impl Parser {
     }
 
     fn set_token(&mut self, start: usize) -> Result<PatternToken, Error> {
-        match self.source.take()? {
-            Some(token) => Ok(token),
-            None => {
-                let offset = self.source.position() - start;
-                Err(self.source.error("unterminated character set", offset))
-            }
-        }
+        self.source.take()?.ok_or_else(|| self.source.error_at("unterminated character set", start))
     }
 
     /// Parses a member, and returns it with the token that began it, which Python's messages quote.

@@ -42,15 +42,8 @@ pub(super) struct TokenReader {
 }
 
 impl TokenReader {
-    pub(super) fn pattern(text: &str) -> Result<TokenReader, Error> {
-        TokenReader::new(text, Error::Pattern)
-    }
-
-    pub(super) fn template(text: &str) -> Result<TokenReader, Error> {
-        TokenReader::new(text, Error::Template)
-    }
-
-    fn new(text: &str, error: fn(String) -> Error) -> Result<TokenReader, Error> {
+    /// Reads a pattern or a template, whose errors are of this variant.
+    pub(super) fn new(text: &str, error: fn(String) -> Error) -> Result<TokenReader, Error> {
         let mut source = TokenReader { chars: text.chars().collect(), index: 0, next: None, error };
         source.advance()?;
         Ok(source)
@@ -117,6 +110,17 @@ impl TokenReader {
         Ok(taken)
     }
 
+    /// Returns the value of an octal escape of three digits, which were taken.
+    pub(super) fn octal_value(&self, digits: &str) -> Result<u32, Error> {
+        match octal(digits) {
+            value @ 0..=0o377 => Ok(value),
+            _ => {
+                let message = format!("octal escape value \\{digits} outside of range 0-0o377");
+                Err(self.error(&message, digits.len() + 1))
+            }
+        }
+    }
+
     /// Returns the position of the next token, in characters.
     pub(super) fn position(&self) -> usize {
         self.index - self.next.map_or(0, PatternToken::len)
@@ -171,4 +175,13 @@ impl TokenReader {
         self.next = Some(PatternToken::Escaped(escaped));
         Ok(())
     }
+}
+
+pub(super) fn is_octal(char: char) -> bool {
+    char.is_digit(8)
+}
+
+/// Returns the value of at most three octal digits.
+pub(super) fn octal(digits: &str) -> u32 {
+    digits.chars().filter_map(|char| char.to_digit(8)).fold(0, |value, digit| value * 8 + digit)
 }

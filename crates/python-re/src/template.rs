@@ -4,9 +4,9 @@
 
 use super::compiled::Pattern;
 use super::error::Error;
-use super::escape::{control, is_octal, octal};
+use super::escape::control;
 use super::names::{GroupReference, quoted, read};
-use super::source::{PatternToken, TokenReader};
+use super::source::{PatternToken, TokenReader, is_octal, octal};
 
 /// A replacement template, parsed for one pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +31,8 @@ impl ReplacementTemplate {
         if !template.contains('\\') {
             return Ok(ReplacementTemplate { parts: vec![TemplatePart::Text(template.to_owned())] });
         }
-        let mut reader =
-            TemplateReader { source: TokenReader::template(template)?, pattern, parts: Vec::new() };
+        let source = TokenReader::new(template, Error::Template)?;
+        let mut reader = TemplateReader { source, pattern, parts: Vec::new() };
         while let Some(token) = reader.source.take()? {
             match token {
                 PatternToken::Plain(char) => reader.text(char),
@@ -122,11 +122,7 @@ impl TemplateReader<'_> {
         let is_pair = text.len() == 2 && text.chars().all(is_octal);
         if is_pair && self.source.peek_if(is_octal).is_some() {
             text.push_str(&self.source.take_while(1, is_octal)?);
-            let value = octal(&text);
-            if value > 0o377 {
-                let message = format!("octal escape value \\{text} outside of range 0-0o377");
-                return Err(self.source.error(&message, text.len() + 1));
-            }
+            let value = self.source.octal_value(&text)?;
             self.text(char::from_u32(value).unwrap_or_default());
             return Ok(());
         }

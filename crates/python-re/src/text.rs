@@ -3,14 +3,13 @@
 //! Invariant: every position is a boundary between two characters.
 
 use super::ast::{Category, Polarity};
-use super::budget::StepBudget;
 use super::charset::members;
 use super::error::Error;
 use super::fold::Fold;
 use super::machine::{Flow, Machine, PartResult, Point};
 use super::program::Anchor;
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     /// Returns the character at a position, and the position behind it.
     #[inline]
     pub(super) fn char_at(&self, at: usize) -> Option<(u32, usize)> {
@@ -34,20 +33,14 @@ impl Machine<'_, '_> {
     }
 
     /// Returns the number of times that a unit matches in a row, at most `max`.
-    pub(super) fn count(
-        &self,
-        unit: usize,
-        from: usize,
-        max: u32,
-        budget: &mut StepBudget,
-    ) -> Result<(u32, usize), Error> {
+    pub(super) fn count(&mut self, unit: usize, from: usize, max: u32) -> Result<(u32, usize), Error> {
         let (mut count, mut at) = (0, from);
         while count < max {
             let Some((_, next)) = self.char_at(at).filter(|(char, _)| self.accepts(unit, *char)) else {
                 break;
             };
             (count, at) = (count + 1, next);
-            budget.spend(1)?;
+            self.budget.spend(1)?;
         }
         Ok((count, at))
     }
@@ -72,19 +65,13 @@ impl Machine<'_, '_> {
         }
     }
 
-    pub(super) fn reference(
-        &self,
-        group: usize,
-        fold: Fold,
-        point: Point,
-        budget: &mut StepBudget,
-    ) -> Result<Flow, Error> {
+    pub(super) fn reference(&mut self, group: usize, fold: Fold, point: Point) -> Result<Flow, Error> {
         let Some((mut from, to)) = self.group(group).filter(|(from, to)| from <= to) else {
             return Ok(Flow::Done(PartResult::Failed));
         };
         let mut at = point.at;
         while from < to {
-            budget.spend(1)?;
+            self.budget.spend(1)?;
             let (Some((wanted, next)), Some((found, after))) = (self.char_at(from), self.char_at(at)) else {
                 return Ok(Flow::Done(PartResult::Failed));
             };

@@ -2,36 +2,29 @@
 //!
 //! Invariant: the function that saves marks pops them again, whatever the result.
 
-use super::budget::StepBudget;
 use super::error::Error;
-use super::frames::OnRestore;
 use super::machine::{Flow, Frame, Machine, NOWHERE, PartResult, Point, Wait};
 use super::program::Op;
 
-impl Machine<'_, '_> {
-    pub(super) fn branch(
-        &mut self,
-        index: usize,
-        point: Point,
-        budget: &mut StepBudget,
-    ) -> Result<Flow, Error> {
+impl Machine<'_> {
+    pub(super) fn branch(&mut self, index: usize, point: Point) -> Result<Flow, Error> {
         let frame = self.frame(Wait::Branch, point, index);
-        self.save_if_repeating(frame.last_mark, budget)?;
-        self.next_branch(frame, budget)
+        self.save_if_repeating(frame.last_mark)?;
+        self.next_branch(frame)
     }
 
-    pub(super) fn next_branch(&mut self, frame: Frame, budget: &mut StepBudget) -> Result<Flow, Error> {
+    pub(super) fn next_branch(&mut self, frame: Frame) -> Result<Flow, Error> {
         let rows = self.program.branches.get(frame.repeat).map_or(&[][..], Vec::as_slice);
         let tried = frame.count as usize;
         let next = rows.iter().skip(tried).position(|row| self.may_start(*row, frame.from.at));
         let found = next.and_then(|skipped| Some((tried + skipped, *rows.get(tried + skipped)?)));
         let Some((chosen, pc)) = found else {
-            budget.spend(rows.len() - tried.min(rows.len()))?;
+            self.budget.spend(rows.len() - tried.min(rows.len()))?;
             self.drop_saved_if_repeating(frame.last_mark);
             return Ok(Flow::Done(PartResult::Failed));
         };
-        budget.spend(chosen - tried)?;
-        self.wait(Frame { count: chosen as u32 + 1, ..frame }, budget)?;
+        self.budget.spend(chosen - tried)?;
+        self.wait(Frame { count: chosen as u32 + 1, ..frame })?;
         Ok(Flow::Run(Point { pc, ..frame.from }))
     }
 
@@ -44,16 +37,11 @@ impl Machine<'_, '_> {
         }
     }
 
-    pub(super) fn after_branch(
-        &mut self,
-        frame: Frame,
-        result: PartResult,
-        budget: &mut StepBudget,
-    ) -> Result<Flow, Error> {
+    pub(super) fn after_branch(&mut self, frame: Frame, result: PartResult) -> Result<Flow, Error> {
         if self.leave_tail(frame, result) == PartResult::Matched {
             return Ok(Flow::Done(PartResult::Matched));
         }
-        self.next_branch(frame, budget)
+        self.next_branch(frame)
     }
 
     /// Ends a tail: drops the saved marks if it matched, otherwise restores them and keeps them.
@@ -62,7 +50,7 @@ impl Machine<'_, '_> {
             PartResult::Matched => self.drop_saved_if_repeating(frame.last_mark),
             PartResult::Failed => {
                 if self.current.is_some() {
-                    self.restore(frame.last_mark, OnRestore::Yes);
+                    self.restore(frame.last_mark);
                 }
                 self.last_mark = frame.last_mark;
             }
@@ -75,32 +63,31 @@ impl Machine<'_, '_> {
         (min, max): (u32, u32),
         unit: usize,
         point: Point,
-        budget: &mut StepBudget,
     ) -> Result<Flow, Error> {
-        let (count, at) = self.count(unit, point.at, max, budget)?;
+        let (count, at) = self.count(unit, point.at, max)?;
         if count < min {
             return Ok(Flow::Done(PartResult::Failed));
         }
         let from = Point { at, ..point };
         let frame = Frame { count, ..self.frame(Wait::UnitTail, from, min as usize) };
-        self.save_if_repeating(frame.last_mark, budget)?;
-        self.unit_tail(frame, budget)
+        self.save_if_repeating(frame.last_mark)?;
+        self.unit_tail(frame)
     }
 
     /// Tries the steps behind a unit, from the longest remaining count to the shortest.
-    pub(super) fn unit_tail(&mut self, mut frame: Frame, budget: &mut StepBudget) -> Result<Flow, Error> {
+    pub(super) fn unit_tail(&mut self, mut frame: Frame) -> Result<Flow, Error> {
         let pc = frame.from.pc + 1;
         while let Some(Op::Char(_)) = self.program.ops.get(pc) {
             if self.may_start(pc, frame.from.at) {
                 break;
             }
-            budget.spend(1)?;
+            self.budget.spend(1)?;
             if !self.step_back(&mut frame) {
                 self.drop_saved_if_repeating(frame.last_mark);
                 return Ok(Flow::Done(PartResult::Failed));
             }
         }
-        self.wait(frame, budget)?;
+        self.wait(frame)?;
         Ok(Flow::Run(Point { pc, ..frame.from }))
     }
 
@@ -115,52 +102,36 @@ impl Machine<'_, '_> {
         true
     }
 
-    pub(super) fn after_unit_tail(
-        &mut self,
-        mut frame: Frame,
-        result: PartResult,
-        budget: &mut StepBudget,
-    ) -> Result<Flow, Error> {
+    pub(super) fn after_unit_tail(&mut self, mut frame: Frame, result: PartResult) -> Result<Flow, Error> {
         if self.leave_tail(frame, result) == PartResult::Matched {
             return Ok(Flow::Done(PartResult::Matched));
         }
         if self.step_back(&mut frame) {
-            return self.unit_tail(frame, budget);
+            return self.unit_tail(frame);
         }
         self.drop_saved_if_repeating(frame.last_mark);
         Ok(Flow::Done(PartResult::Failed))
     }
 
-    pub(super) fn lazy_unit(
-        &mut self,
-        min: u32,
-        unit: usize,
-        point: Point,
-        budget: &mut StepBudget,
-    ) -> Result<Flow, Error> {
-        let (count, at) = self.count(unit, point.at, min, budget)?;
+    pub(super) fn lazy_unit(&mut self, min: u32, unit: usize, point: Point) -> Result<Flow, Error> {
+        let (count, at) = self.count(unit, point.at, min)?;
         if count < min {
             return Ok(Flow::Done(PartResult::Failed));
         }
         let from = Point { at, ..point };
         let frame = Frame { count, ..self.frame(Wait::LazyUnitTail, from, NOWHERE) };
-        self.save_if_repeating(frame.last_mark, budget)?;
-        self.wait(frame, budget)?;
+        self.save_if_repeating(frame.last_mark)?;
+        self.wait(frame)?;
         Ok(Flow::Run(Point { pc: point.pc + 1, ..from }))
     }
 
-    pub(super) fn after_lazy_unit_tail(
-        &mut self,
-        frame: Frame,
-        result: PartResult,
-        budget: &mut StepBudget,
-    ) -> Result<Flow, Error> {
+    pub(super) fn after_lazy_unit_tail(&mut self, frame: Frame, result: PartResult) -> Result<Flow, Error> {
         if self.leave_tail(frame, result) == PartResult::Matched {
             return Ok(Flow::Done(PartResult::Matched));
         }
         let more = match self.program.ops.get(frame.from.pc) {
             Some(Op::RepeatUnit { max, unit, .. }) if frame.count < *max => {
-                self.count(*unit, frame.from.at, 1, budget)?
+                self.count(*unit, frame.from.at, 1)?
             }
             Some(_) | None => (0, frame.from.at),
         };
@@ -169,7 +140,7 @@ impl Machine<'_, '_> {
             return Ok(Flow::Done(PartResult::Failed));
         }
         let from = Point { at: more.1, ..frame.from };
-        self.wait(Frame { from, count: frame.count.saturating_add(1), ..frame }, budget)?;
+        self.wait(Frame { from, count: frame.count.saturating_add(1), ..frame })?;
         Ok(Flow::Run(Point { pc: from.pc + 1, ..from }))
     }
 }

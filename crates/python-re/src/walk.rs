@@ -26,25 +26,26 @@ pub(super) enum MatchDetail {
     Groups,
 }
 
-pub(super) struct Match {
-    pub(super) span: Range<usize>,
-}
-
 /// An iteration over the matches of a text.
-pub(super) struct MatchWalk<'p, 't> {
-    linear: Option<(&'p Linear, Memory)>,
-    search: BacktrackingSearch<'p, 't>,
-    text: &'t str,
+pub(super) struct MatchWalk<'s> {
+    linear: Option<(&'s Linear, Memory)>,
+    search: BacktrackingSearch<'s>,
+    text: &'s str,
     at: usize,
     layer: Layer,
     detail: MatchDetail,
 }
 
-impl<'p, 't> MatchWalk<'p, 't> {
-    pub(super) fn new(pattern: &'p Pattern, text: &'t str, detail: MatchDetail) -> MatchWalk<'p, 't> {
+impl<'s> MatchWalk<'s> {
+    pub(super) fn new(
+        pattern: &'s Pattern,
+        text: &'s str,
+        detail: MatchDetail,
+        budget: &'s mut StepBudget,
+    ) -> MatchWalk<'s> {
         MatchWalk {
             linear: pattern.linear.as_ref().map(|linear| (linear, linear.memory())),
-            search: BacktrackingSearch::new(pattern, text),
+            search: BacktrackingSearch::new(pattern, text, budget),
             text,
             at: 0,
             layer: Layer::Free,
@@ -52,13 +53,13 @@ impl<'p, 't> MatchWalk<'p, 't> {
         }
     }
 
-    /// Returns the next match, or `None` at the end of the text.
-    pub(super) fn next(&mut self, budget: &mut StepBudget) -> Result<Option<Match>, Error> {
-        budget.spend(MATCH)?;
-        let Some((start, end)) = self.find(budget)? else { return Ok(None) };
+    /// Returns the span of the next match, or `None` at the end of the text.
+    pub(super) fn next(&mut self) -> Result<Option<Range<usize>>, Error> {
+        self.spend(MATCH)?;
+        let Some((start, end)) = self.find()? else { return Ok(None) };
         self.at = end;
         self.layer = if start == end { Layer::MustAdvance } else { Layer::Free };
-        Ok(Some(Match { span: start..end }))
+        Ok(Some(start..end))
     }
 
     /// Returns the span of a group of the last match.
@@ -66,9 +67,14 @@ impl<'p, 't> MatchWalk<'p, 't> {
         self.search.machine.group(group)
     }
 
-    fn find(&mut self, budget: &mut StepBudget) -> Result<Option<(usize, usize)>, Error> {
+    /// Spends steps of the budget of the walk.
+    pub(super) fn spend(&mut self, steps: usize) -> Result<(), Error> {
+        self.search.machine.budget.spend(steps)
+    }
+
+    fn find(&mut self) -> Result<Option<(usize, usize)>, Error> {
         let Some((linear, memory)) = &mut self.linear else {
-            return self.search.find(self.at, self.layer, budget);
+            return self.search.find(self.at, self.layer);
         };
         let from = match self.layer {
             Layer::Free => Some(self.at),
@@ -78,15 +84,15 @@ impl<'p, 't> MatchWalk<'p, 't> {
             }
         };
         let Some(from) = from else { return Ok(None) };
-        match linear.find(self.text, from, memory, budget)? {
-            LinearOutcome::NoMatch => Ok(None),
+        match linear.find(self.text, from, memory, self.search.machine.budget)? {
+            LinearOutcome::NotFound => Ok(None),
             LinearOutcome::GivenUp => {
                 self.linear = None;
-                self.search.find(self.at, self.layer, budget)
+                self.search.find(self.at, self.layer)
             }
-            LinearOutcome::Match(start, end) => {
+            LinearOutcome::Found((start, end)) => {
                 if self.detail == MatchDetail::Groups
-                    && self.search.machine.attempt(start, Layer::Free, budget)? != Some(end)
+                    && self.search.machine.attempt(start, Layer::Free)? != Some(end)
                 {
                     return Err(Error::Disagreement);
                 }
@@ -118,8 +124,7 @@ mod tests {
     }
 
     fn spans(mut walk: MatchWalk) -> Vec<Range<usize>> {
-        let budget = &mut StepBudget::new(u64::MAX);
-        std::iter::from_fn(|| walk.next(budget).unwrap()).map(|found| found.span).collect()
+        std::iter::from_fn(|| walk.next().unwrap()).collect()
     }
 
     #[test]
@@ -159,13 +164,13 @@ mod tests {
             let pattern = Pattern::compile(pattern, Flags::default()).unwrap();
             assert!(pattern.linear.is_some());
             for text in texts(&['a', 'b', '\n'], 5).into_iter().chain(texts(&['a', 'é'], 4)) {
-                let mut backtracking = MatchWalk::new(&pattern, &text, MatchDetail::Span);
-                backtracking.linear = None;
-                assert_eq!(
-                    spans(MatchWalk::new(&pattern, &text, MatchDetail::Span)),
-                    spans(backtracking),
-                    "{pattern:?} {text:?}"
-                );
+                let found = [true, false].map(|is_linear| {
+                    let mut budget = StepBudget::new(u64::MAX);
+                    let mut walk = MatchWalk::new(&pattern, &text, MatchDetail::Span, &mut budget);
+                    walk.linear = walk.linear.filter(|_| is_linear);
+                    spans(walk)
+                });
+                assert_eq!(found[0], found[1], "{pattern:?} {text:?}");
             }
         }
     }

@@ -7,13 +7,11 @@
 //! program writes. Dropping the daemon kills the program and all that it started.
 
 use std::os::fd::BorrowedFd;
-use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
 
-use super::exit::Exit;
+use super::exit::{Exit, killed_by};
 use super::limits::{ProcessLimits, SharedGrowth};
 use super::order::Order;
 use super::pipes::{self, CAPACITY, ChildPipes};
@@ -89,10 +87,7 @@ impl Daemon {
     pub fn describe_exit(&self) -> Option<String> {
         let ended = match self.running.exit() {
             Some(Exit::Code(code)) => format!("ended with exit code {code}"),
-            Some(Exit::Signal(number)) => {
-                let status = ExitStatus::from_raw(number).to_string();
-                format!("was killed by {}", status.replacen("signal: ", "signal ", 1))
-            }
+            Some(Exit::Signal(number)) => killed_by(number),
             Some(Exit::Unknown) => "ended".to_owned(),
             // The pipes close before the process ends.
             None if self.output_closed.is_some_and(|since| since.elapsed() >= EXIT_GRACE) => {

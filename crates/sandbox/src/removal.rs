@@ -11,7 +11,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, chmod, fstat, openat, renameat_with, unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, Stat, chmod, fstat, openat, renameat_with,
+    unlinkat,
 };
 use rustix::io::Errno;
 
@@ -61,14 +62,15 @@ fn restore(path: &Path, kind: FileType, mode: u32) -> io::Result<()> {
     if FileType::from_raw_mode(stat.st_mode) != kind {
         return Err(Errno::NOENT.into());
     }
-    if stat.st_mode & mode != mode && stat.st_uid == rustix::process::geteuid().as_raw() {
-        set_mode(&handle, mode)?;
-    }
-    Ok(())
+    Ok(ensure_mode(&handle, &stat, mode)?)
 }
 
-/// Sets the permissions of an open file. The name of the descriptor leads to that very file.
-fn set_mode(handle: &OwnedFd, mode: u32) -> rustix::io::Result<()> {
+/// Sets the permissions of an open file of this user that lacks one of them. The name of the descriptor leads to that very
+/// file.
+fn ensure_mode(handle: &OwnedFd, stat: &Stat, mode: u32) -> rustix::io::Result<()> {
+    if stat.st_mode & mode == mode || stat.st_uid != rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
     chmod(format!("/proc/self/fd/{}", handle.as_raw_fd()), Mode::from_raw_mode(mode))
 }
 
@@ -76,10 +78,7 @@ fn set_mode(handle: &OwnedFd, mode: u32) -> rustix::io::Result<()> {
 fn usable_folder(parent: BorrowedFd<'_>, name: impl rustix::path::Arg) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let handle = openat(parent, name, flags, Mode::empty())?;
-    let stat = fstat(&handle)?;
-    if stat.st_mode & USABLE != USABLE && stat.st_uid == rustix::process::geteuid().as_raw() {
-        set_mode(&handle, USABLE)?;
-    }
+    ensure_mode(&handle, &fstat(&handle)?, USABLE)?;
     openat(&handle, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 

@@ -1,10 +1,8 @@
 //! Runs a program until it ends or reaches its limit.
 
-use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use super::exit::Exit;
+use super::exit::{Exit, killed_by};
 use super::isolation;
 use super::isolation_level::Isolation;
 use super::limits::ProcessLimits;
@@ -73,42 +71,28 @@ pub(super) fn run_with_limits(
     };
     match follow(&running, &mut pipes, limit, &mut bounds) {
         Ok(exit) => outcome(order.sandbox.level, exit, pipes),
-        Err(stop) => {
+        Err(stopped) => {
             drop(pipes);
             running.ask_to_end();
-            stop.into()
+            stopped
         }
     }
 }
 
-/// The reason for stopping a program early.
-enum StopReason {
-    LimitExceeded(String),
-    Halted(Halt),
-}
-
-impl From<OutputTooLarge> for StopReason {
-    fn from(OutputTooLarge: OutputTooLarge) -> StopReason {
-        StopReason::LimitExceeded("wrote more than 16 MiB".to_owned())
+impl From<OutputTooLarge> for ProcessOutcome {
+    fn from(OutputTooLarge: OutputTooLarge) -> ProcessOutcome {
+        ProcessOutcome::Broken("wrote more than 16 MiB".to_owned())
     }
 }
 
-impl From<StopReason> for ProcessOutcome {
-    fn from(stop: StopReason) -> ProcessOutcome {
-        match stop {
-            StopReason::LimitExceeded(what) => ProcessOutcome::Broken(what),
-            StopReason::Halted(halt) => ProcessOutcome::Halted(halt),
-        }
-    }
-}
-
-/// Serves a program until it has ended. The pipes then hold all that it wrote.
+/// Serves a program until it has ended. The pipes then hold all that it wrote. An error is the outcome of a program that
+/// must be stopped early.
 fn follow(
     running: &RunningProcess,
     pipes: &mut Pipes<'_>,
     limit: Limit<'_>,
     bounds: &mut ProcessLimits,
-) -> Result<Exit, StopReason> {
+) -> Result<Exit, ProcessOutcome> {
     loop {
         if let Some(exit) = running.exit() {
             pipes.drain()?;
@@ -116,10 +100,10 @@ fn follow(
         }
         pipes.serve()?;
         if let Some(halt) = limit.reached() {
-            return Err(StopReason::Halted(halt));
+            return Err(ProcessOutcome::Halted(halt));
         }
         if let Some(what) = bounds.exceeded_limit(running.leader()) {
-            return Err(StopReason::LimitExceeded(what));
+            return Err(ProcessOutcome::Broken(what));
         }
         let left = limit.end().saturating_duration_since(Instant::now());
         pipes.wait(running.pidfd(), left.min(POLL_INTERVAL));
@@ -140,11 +124,7 @@ fn outcome(level: Isolation, exit: Exit, pipes: Pipes<'_>) -> ProcessOutcome {
                 ProcessOutcome::Exited { code, stdout, stderr }
             }
         }
-        Exit::Signal(signal) => {
-            let status = ExitStatus::from_raw(signal).to_string();
-            let why = format!("was killed by {}", status.replacen("signal: ", "signal ", 1));
-            ProcessOutcome::Killed { signal, why }
-        }
+        Exit::Signal(signal) => ProcessOutcome::Killed { signal, why: killed_by(signal) },
         Exit::Unknown => ProcessOutcome::Broken(
             "ended with an unknown status, because this process ignores SIGCHLD".to_owned(),
         ),

@@ -161,8 +161,7 @@ fn walker(folder: &Path, nested: Arc<Mutex<Vec<PathBuf>>>) -> WalkBuilder {
             return false;
         }
         if is_folder && entry.depth() > 0 && entry.path().join(".git").symlink_metadata().is_ok() {
-            let mut nested = nested.lock();
-            nested.push(entry.path().to_owned());
+            nested.lock().push(entry.path().to_owned());
             return false;
         }
         true

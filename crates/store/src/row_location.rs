@@ -52,14 +52,18 @@ pub(crate) struct RowKey<'a> {
     pub path: &'a str,
 }
 
+/// Returns the id, unless it is the empty string, which stands for an absent one.
+pub(crate) fn non_empty(id: String) -> Option<String> {
+    Some(id).filter(|id| !id.is_empty())
+}
+
 impl RowKey<'_> {
     /// Returns the entity that callers name by this key; `None` if its type is no valid name. An app determines the
     /// organisation of its entities, so no caller names both.
     pub(crate) fn entity(self) -> Option<Entity> {
         let RowKey { kind, organization, app, path } = self;
-        let id = |id: &str| Some(id.to_owned()).filter(|id| !id.is_empty());
-        let (kind, app_id) = (EntityKind::from_name(kind)?, id(app));
-        let organization_id = id(organization).filter(|_| app_id.is_none());
+        let (kind, app_id) = (EntityKind::from_name(kind)?, non_empty(app.to_owned()));
+        let organization_id = non_empty(organization.to_owned()).filter(|_| app_id.is_none());
         Some(Entity { kind, path: path.to_owned(), app_id, organization_id })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::files::Files;
 use super::history::{EditId, Entry};
-use super::journal::{Journal, RootJournal};
+use super::journal::Journal;
 use super::rows::EntityStore;
 use lockgate_error::Error;
 
@@ -39,15 +39,9 @@ impl Store {
     ) -> Result<Option<Entry>, Error> {
         match of_file {
             Ok(Some(entry)) => Ok(Some(entry)),
-            of_no_file if self.is_of_files(id) => of_no_file,
+            of_no_file if self.journal.root_of(id).is_some() => of_no_file,
             of_no_file => find(&self.rows, id)?.map_or(of_no_file, |entry| Ok(Some(entry))),
         }
-    }
-
-    /// True if the journal of a root gave this id.
-    fn is_of_files(&self, id: EditId) -> bool {
-        let has_given = |journal: &RootJournal| journal.with_database(|database| database.has_given(id));
-        self.journal.root_journals().iter().any(|journal| has_given(journal) == Ok(true))
     }
 
     /// Returns the last entries of all documents that the caller may access, the newest first.

@@ -11,9 +11,10 @@ pub fn fold(text: &str) -> String {
         return text.chars().filter(|c| !c.is_control()).map(|c| c.to_ascii_lowercase()).collect();
     }
     let visible = |c: &char| !is_ignorable(*c) && !c.is_control();
-    // Upper case first, so that letters without a lower case form of their own (dotless i, long s) fold to the same
-    // letter.
-    let cased = text.nfkc().filter(visible).flat_map(char::to_uppercase).flat_map(char::to_lowercase);
+    // Upper case in between, so that letters without a lower case form of their own (dotless i, long s) fold to the same
+    // letter, and lower case before it for those without an upper case form, such as the capital sharp s.
+    let lower = text.nfkc().filter(visible).flat_map(char::to_lowercase);
+    let cased = lower.flat_map(char::to_uppercase).flat_map(char::to_lowercase);
     cased.nfkc().filter(visible).collect()
 }
 
@@ -27,6 +28,7 @@ mod tests {
             ("Makefile", "MAKEFILE"),
             ("caf\u{e9}", "cafe\u{301}"),
             ("straße", "STRASSE"),
+            ("STRA\u{1e9e}E", "strasse"),
             ("\u{17f}ecret", "Secret"),
             ("a\u{200d}b", "ab"),
             ("\u{ff41}.py", "a.py"),

@@ -17,7 +17,7 @@ pub(super) fn parallel<T: Sync, R: Send>(
     let next = || queue.lock().next();
     let worker = || {
         while let Some((item, sender)) = next() {
-            // The receiver lives until all workers have ended.
+            // Fails only after another worker panicked, when nobody waits for the result.
             let _ = sender.send(work(item));
         }
     };

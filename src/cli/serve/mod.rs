@@ -75,7 +75,7 @@ enum ServeCommand {
 /// The selection of tools.
 #[derive(Debug, clap::Args)]
 pub(super) struct ToolsetChoice {
-    /// Toolsets to offer, separated by commas, or `all` [default: those of the policy, else `edit,text,look`, and `content` with a store or an organization]
+    /// Toolsets to offer, separated by commas, or `all` [default: those of the policy, else `edit,text,look`]
     #[arg(long, value_name = "LIST")]
     tools: Option<String>,
     /// Leaves out every tool that can write

@@ -62,12 +62,7 @@ impl<V: CacheValue> Default for ExpiringCache<V> {
 impl<V: CacheValue> ExpiringCache<V> {
     /// Returns the cached value, if it has not expired.
     pub(crate) fn get(&self, key: Version, now: Instant) -> Option<V> {
-        let (value, until) = self.0.get(key)?;
-        if now >= until {
-            self.forget(key);
-            return None;
-        }
-        Some(value)
+        self.0.get_if(key, |(_, until)| now < *until).map(|(value, _)| value)
     }
 
     /// Returns the cached value, or else that of `make`, which is kept until this long after it was asked for. Without
@@ -93,12 +88,12 @@ impl<V: CacheValue> ExpiringCache<V> {
 
     /// Removes the value from the cache.
     pub(crate) fn forget(&self, key: Version) {
-        self.0.forget(key);
+        self.0.remove(key);
     }
 
     /// Caches a value until this moment, unless it is too large.
     pub(crate) fn keep(&self, key: Version, value: &V, until: Instant) {
-        self.0.keep(key, (value.clone(), until));
+        self.0.insert(key, (value.clone(), until));
     }
 }
 
@@ -137,7 +132,7 @@ mod tests {
         assert_eq!(answers.get(key(2), now), None);
         assert_eq!(answers.get(key(1), until), None);
         assert_eq!(answers.get(key(1), now), None, "it is forgotten");
-        assert_eq!(answers.0.extent(), (0, 0));
+        assert_eq!(answers.0.len_and_bytes(), (0, 0));
     }
 
     #[test]
@@ -152,7 +147,7 @@ mod tests {
         answers.keep(key(4), &answer(large), until);
         let known = |numbers: [usize; 5]| numbers.map(|number| answers.get(key(number), now).is_some());
         assert_eq!(known([0, 1, 2, 3, 4]), [true, false, true, true, true]);
-        assert_eq!(answers.0.extent().1, CachedFindings::MAX_BYTES);
+        assert_eq!(answers.0.len_and_bytes().1, CachedFindings::MAX_BYTES);
         answers.keep(key(5), &answer(large + 1), until);
         assert_eq!(known([0, 2, 3, 4, 5]), [true, true, true, true, false], "one that is too large");
     }
@@ -166,7 +161,7 @@ mod tests {
             answers.keep(key(number), &answer(0), until);
             answers.keep(key(number), &answer(1), until);
         }
-        assert_eq!(answers.0.extent(), (most, most * answer(1).size()));
+        assert_eq!(answers.0.len_and_bytes(), (most, most * answer(1).size()));
     }
 
     #[test]

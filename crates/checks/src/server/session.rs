@@ -150,7 +150,7 @@ impl<'s> OpenDocuments<'s> {
         })?;
         self.session.sync_files(&question.files);
         // The texts to check are shown last, so that their diagnostics consider all other drafts.
-        let all_but_last = question.texts.iter().rev().skip(1).rev();
+        let all_but_last = question.texts.split_last().map_or(&[][..], |(_, others)| others);
         for text in question.overlays.iter().chain(all_but_last) {
             self.show(text);
         }

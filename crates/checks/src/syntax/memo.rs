@@ -94,17 +94,17 @@ mod tests {
         let count = |bytes: usize| (bytes - size_of::<BracketReport>()) / size_of::<usize>();
         let quarter = count(<Arc<BracketReport>>::MAX_BYTES / 4);
         for number in 0..4 {
-            cache.keep(number_key(number), brackets(quarter));
+            cache.insert(number_key(number), brackets(quarter));
         }
         assert!(cache.get(number_key(0)).is_some(), "this one is asked for");
-        cache.keep(number_key(4), brackets(quarter));
+        cache.insert(number_key(4), brackets(quarter));
         let known = |numbers: [usize; 5]| numbers.map(|number| cache.get(number_key(number)).is_some());
         assert_eq!(known([0, 1, 2, 3, 4]), [true, false, true, true, true]);
-        cache.keep(number_key(5), brackets(count(<Arc<BracketReport>>::LARGEST) + 1));
+        cache.insert(number_key(5), brackets(count(<Arc<BracketReport>>::LARGEST) + 1));
         assert!(cache.get(number_key(5)).is_none());
-        cache.keep(number_key(4), brackets(0));
+        cache.insert(number_key(4), brackets(0));
         assert!(
-            cache.extent().1 < <Arc<BracketReport>>::MAX_BYTES,
+            cache.len_and_bytes().1 < <Arc<BracketReport>>::MAX_BYTES,
             "a value that was replaced does not count"
         );
     }

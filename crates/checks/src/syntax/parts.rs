@@ -15,8 +15,8 @@ const LARGEST: (usize, usize) = (1, 2);
 /// The text next to a part that decides if the two can be joined, in bytes.
 pub(super) const JOINT: usize = 4096;
 
-/// A function that returns true if a changed part at this path that is valid by itself is valid in its place.
-pub(super) type Fits = fn(&ChangedPart<'_>, &str) -> bool;
+/// Decides if a changed part at this path that is valid by itself is valid in its place.
+pub(super) type PartCheck = fn(&ChangedPart<'_>, &str) -> bool;
 
 /// The part of a text that an edit changed, from the start of one part to the start of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

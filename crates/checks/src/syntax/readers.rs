@@ -13,7 +13,7 @@ use super::fault::SyntaxFault;
 use super::memo;
 use super::parse::{Parse, ParseFailure, TOO_DEEP, wait_for_slot};
 use super::parse_result::ParseResult;
-use super::parts::{ChangedPart, Fits};
+use super::parts::{ChangedPart, PartCheck};
 use super::stack::{LEAST_STACK, MAX_STACK};
 use super::table::{LanguageParsers, OwnParser, ParserKind, Stops};
 use super::tree::{self, TreeReport};
@@ -62,9 +62,9 @@ impl<'a> LanguageReaders<'a> {
         }
         let own = self.parsers.parser.as_ref().map(|own| self.read_own(own, buffer)).transpose()?.flatten();
         match own {
-            Some(own) => Ok(memo::PARSED.keep(key, Arc::new(own))),
+            Some(own) => Ok(memo::PARSED.insert(key, Arc::new(own))),
             None if self.parsers.parser.is_none() => {
-                Ok(memo::PARSED.keep(key, Arc::new(self.read_whole_tree(buffer)?)))
+                Ok(memo::PARSED.insert(key, Arc::new(self.read_whole_tree(buffer)?)))
             }
             // Not cached: the reason is noted whenever the own parser fails. Tree-sitter's report is.
             None => Ok(Arc::new(self.read_tree(buffer)?)),
@@ -78,14 +78,14 @@ impl<'a> LanguageReaders<'a> {
             return Ok(known);
         }
         match self.read_changed_part(draft)? {
-            Some(read) => Ok(memo::PARSED.keep(key, Arc::new(read))),
+            Some(read) => Ok(memo::PARSED.insert(key, Arc::new(read))),
             None => self.read(draft.after),
         }
     }
 
     /// Reads the changed part of a text; `None` if the whole text must be read.
     pub(super) fn read_changed_part(&self, draft: &Draft<'_>) -> Result<Option<ParseResult>, ParseFailure> {
-        let Some(fits) = self.parsers.fits else { return Ok(None) };
+        let Some(fits) = self.parsers.part_check else { return Ok(None) };
         let before = draft.before.and_then(|before| Some((before, memo::PARSED.get(self.key(before))?)));
         let Some((before, known)) = before.filter(|(_, known)| known.marks.is_empty()) else {
             return Ok(None);
@@ -109,7 +109,7 @@ impl<'a> LanguageReaders<'a> {
     fn read_part(
         &self,
         own: &OwnParser,
-        fits: Fits,
+        fits: PartCheck,
         change: ChangedPart<'_>,
         part: &Buffer,
     ) -> Result<Option<ParseResult>, ParseFailure> {
@@ -121,8 +121,9 @@ impl<'a> LanguageReaders<'a> {
             return Ok(None);
         };
         let ChangedPart { before, old, new, after } = change.with_joints_only();
-        let [path, before, old, new, after] = [self.path, before, old, new, after].map(str::to_owned);
-        let read = own.read;
+        // The job owns what it reads.
+        let [before, old, new, after] = [before, old, new, after].map(str::to_owned);
+        let (read, path) = (own.read, self.path.to_owned());
         let job = move || {
             let change = ChangedPart { before: &before, old: &old, new: &new, after: &after };
             match fits(&change, &path) {
@@ -234,7 +235,7 @@ impl<'a> LanguageReaders<'a> {
             return Ok(known);
         }
         let report = self.survey_within(processor_time_limit(buffer.view()), buffer.view())?;
-        Ok(memo::SURVEYED.keep(key, Arc::new(report)))
+        Ok(memo::SURVEYED.insert(key, Arc::new(report)))
     }
 
     /// Surveys a text with at most this much processor time.
@@ -272,7 +273,7 @@ impl<'a> LanguageReaders<'a> {
         };
         let text = buffer.view().to_owned();
         match worker::run(stack, self.limit, move || pair(&text)) {
-            JobOutcome::Done(report) => Ok(memo::PAIRED.keep(key, Arc::new(report))),
+            JobOutcome::Done(report) => Ok(memo::PAIRED.insert(key, Arc::new(report))),
             JobOutcome::NoThread | JobOutcome::Panicked(_) => by_tree(),
             JobOutcome::Halted(halt) => Err(ParseFailure::Halted(halt)),
         }

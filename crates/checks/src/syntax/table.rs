@@ -3,7 +3,7 @@
 use super::brackets::BracketReport;
 use super::fault::SyntaxFault;
 use super::parse::Parse;
-use super::parts::Fits;
+use super::parts::PartCheck;
 use super::{ecmascript, go, json, jsonc, python, rust, toml, yaml};
 use lockgate_syntax::{self as grammar, Grammar, Node};
 
@@ -15,8 +15,8 @@ pub(super) struct LanguageParsers {
     pub(super) parser: Option<OwnParser>,
     /// The reliability of the faults of its grammar.
     pub(super) credit: Credit,
-    /// Set when the parts of a file can be parsed apart.
-    pub(super) fits: Option<Fits>,
+    /// Decides if a changed part is valid in its place; `None` if the parts of a file cannot be parsed apart.
+    pub(super) part_check: Option<PartCheck>,
 }
 
 impl LanguageParsers {
@@ -152,14 +152,14 @@ pub(super) fn row(name: &str) -> Option<&'static LanguageParsers> {
 }
 
 pub(super) static TABLE: [LanguageParsers; 16] = [
-    LanguageParsers { parser: Some(RUFF), fits: Some(python::fits), ..tree("python", FULL) },
-    LanguageParsers { parser: Some(OXC), fits: Some(ecmascript::fits), ..tree("javascript", FULL) },
+    LanguageParsers { parser: Some(RUFF), part_check: Some(python::fits), ..tree("python", FULL) },
+    LanguageParsers { parser: Some(OXC), part_check: Some(ecmascript::fits), ..tree("javascript", FULL) },
     LanguageParsers {
         parser: Some(OwnParser { read: ecmascript::read_typescript, ..OXC }),
-        fits: Some(ecmascript::fits),
+        part_check: Some(ecmascript::fits),
         ..tree("typescript", FULL)
     },
-    LanguageParsers { parser: Some(SYN), fits: Some(rust::fits), ..tree("rust", FULL) },
+    LanguageParsers { parser: Some(SYN), part_check: Some(rust::fits), ..tree("rust", FULL) },
     LanguageParsers { parser: Some(SERDE_JSON), ..tree("json", FULL) },
     LanguageParsers {
         parser: Some(OwnParser { read: jsonc::read, ..SERDE_JSON }),
@@ -168,7 +168,7 @@ pub(super) static TABLE: [LanguageParsers; 16] = [
     LanguageParsers { parser: Some(TOML_EDIT), ..tree("toml", FULL) },
     LanguageParsers { parser: Some(GRANIT), ..tree("yaml", FULL) },
     LanguageParsers {
-        fits: Some(go::fits),
+        part_check: Some(go::fits),
         ..tree("go", Credit { accepted_faults: go::faults, whole_fault: go::missing_package, ..FULL })
     },
     tree("bash", only_tokens(&["fi", "done", "esac"])),
@@ -181,7 +181,7 @@ pub(super) static TABLE: [LanguageParsers; 16] = [
 ];
 
 const fn tree(name: &'static str, credit: Credit) -> LanguageParsers {
-    LanguageParsers { name, parser: None, credit, fits: None }
+    LanguageParsers { name, parser: None, credit, part_check: None }
 }
 
 /// The parser that read a text.

@@ -75,7 +75,7 @@ fn read(
         ParseStop::Memory(shortage) => ParseFailure::Unreadable(shortage.to_string()),
     })?;
     let mut report = collect(&tree, &row.credit, text, limit)?;
-    if row.fits.is_some() && report.faults.is_empty() {
+    if row.part_check.is_some() && report.faults.is_empty() {
         let mut cursor = tree.walk();
         let nodes = tree.root_node().named_children(&mut cursor).filter(|node| !node.is_extra());
         report.parts =

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::super::tags::{SymbolLocation, Tag, Tags};
+use super::super::tags::{SymbolLocation, Tag, Tags, is_minor, wide};
+use super::codec::{IndexReader, IndexWriter};
 use super::names::NameTable;
 use lockgate_text::{Outline, OutlineEntry, SymbolKind, SymbolRank, Version};
 
@@ -53,16 +54,12 @@ pub(super) struct SymbolWords {
     pub(super) own: u8,
 }
 
-/// Data of a file, of which those that exceed its limits were left out.
-struct Limited<T> {
-    data: T,
-    is_complete: bool,
-}
-
 /// The symbols of a file, and the words of all of them.
 struct IndexedSymbols {
     definitions: Vec<Definition>,
     words: Vec<u32>,
+    /// Set when no symbol was left out because there were too many.
+    is_complete: bool,
 }
 
 /// The used keys of a file, each with the end of its lines in `lines`.
@@ -74,15 +71,16 @@ struct PackedUses {
 impl IndexedFile {
     pub(super) fn new(version: Version, tags: &Tags, names: &mut NameTable) -> IndexedFile {
         let symbols = definitions(tags, names);
-        let uses = uses(tags, names);
+        let PackedUses { keys, lines } = uses(tags, names);
+        let has_all_uses = tags.uses.values().map(Vec::len).sum::<usize>() < MAX_USES;
         IndexedFile {
             version,
             language: tags.language,
-            whole: tags.whole && symbols.is_complete && uses.is_complete,
-            definitions: symbols.data.definitions.into(),
-            words: symbols.data.words.into(),
-            keys: uses.data.keys,
-            lines: uses.data.lines,
+            whole: tags.whole && symbols.is_complete && has_all_uses,
+            definitions: symbols.definitions.into(),
+            words: symbols.words.into(),
+            keys,
+            lines,
         }
     }
 
@@ -127,16 +125,15 @@ impl IndexedFile {
     /// Returns the indexed symbols as an outline. Its ranges are of line numbers, not of bytes.
     pub(crate) fn outline(&self, names: &NameTable) -> Outline {
         let mut paths = String::new();
-        let number = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
         let entry = |definition: &Definition| {
             let start = paths.len();
             paths.push_str(&self.path(definition, names));
-            let lines = number(definition.location.first)..number(definition.location.last).saturating_add(1);
+            let lines = wide(definition.location.first)..wide(definition.location.last).saturating_add(1);
             OutlineEntry {
                 extent: lines.clone(),
                 lines: lines.clone(),
                 path: start..paths.len(),
-                enclosing: definition.around.map(number),
+                enclosing: definition.around.map(wide),
                 kind: definition.kind,
                 rank: definition.rank,
                 name: lines.clone(),
@@ -150,7 +147,7 @@ impl IndexedFile {
     /// Returns the path of the innermost container around a line.
     pub(crate) fn around(&self, line: u32, names: &NameTable) -> Option<String> {
         let before = self.definitions.partition_point(|symbol| symbol.location.first <= line);
-        let holds = |symbol: &&Definition| symbol.location.last >= line && holds(symbol.kind);
+        let holds = |symbol: &&Definition| symbol.location.last >= line && !is_minor(symbol.kind);
         let around = self.definitions.get(..before)?.iter().rev().take(MAX_SYMBOLS).find(holds);
         around.map(|symbol| self.path(symbol, names))
     }
@@ -178,30 +175,25 @@ impl IndexedFile {
     }
 }
 
-fn holds(kind: SymbolKind) -> bool {
-    !matches!(kind, SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field | SymbolKind::Variant)
-}
-
-fn definitions(tags: &Tags, names: &mut NameTable) -> Limited<IndexedSymbols> {
-    let (mut indexed, mut words) = (Vec::new(), Vec::new());
+fn definitions(tags: &Tags, names: &mut NameTable) -> IndexedSymbols {
+    let mut symbols = IndexedSymbols { definitions: Vec::new(), words: Vec::new(), is_complete: true };
     // The number and the depth of each indexed symbol.
     let mut numbers: Vec<Option<(u32, usize)>> = Vec::new();
-    let mut whole = true;
     for tag in &tags.definitions {
         let around = tag.around.map(|around| numbers.get(around).copied().flatten());
         let depth = around.map_or(0, |around| around.map_or(MAX_KEYS, |(_, depth)| depth + 1));
         let wanted = tag.kind != SymbolKind::Key || depth < MAX_KEYS;
-        if !wanted || indexed.len() >= MAX_SYMBOLS {
-            whole &= !wanted;
+        if !wanted || symbols.definitions.len() >= MAX_SYMBOLS {
+            symbols.is_complete &= !wanted;
             numbers.push(None);
             continue;
         }
-        let number = u32::try_from(indexed.len()).unwrap_or(u32::MAX);
+        let number = u32::try_from(symbols.definitions.len()).unwrap_or(u32::MAX);
         numbers.push(Some((number, depth)));
-        let start = u32::try_from(words.len()).unwrap_or(u32::MAX);
-        words.extend(tag.words.iter().map(|word| names.insert(word)));
+        let start = u32::try_from(symbols.words.len()).unwrap_or(u32::MAX);
+        symbols.words.extend(tag.words.iter().map(|word| names.insert(word)));
         let count = |number: usize| u8::try_from(number).unwrap_or(u8::MAX);
-        indexed.push(Definition {
+        symbols.definitions.push(Definition {
             part: names.insert(&tag.part),
             name: names.insert(last(tag)),
             kind: tag.kind,
@@ -211,7 +203,7 @@ fn definitions(tags: &Tags, names: &mut NameTable) -> Limited<IndexedSymbols> {
             words: SymbolWords { start, count: count(tag.words.len()), own: count(tag.own_words) },
         });
     }
-    Limited { data: IndexedSymbols { definitions: indexed, words }, is_complete: whole }
+    symbols
 }
 
 /// The last part of a symbol's name.
@@ -220,7 +212,7 @@ fn last(tag: &Tag) -> &str {
     last.filter(|last| !last.is_empty()).unwrap_or(&tag.part)
 }
 
-fn uses(tags: &Tags, names: &mut NameTable) -> Limited<PackedUses> {
+fn uses(tags: &Tags, names: &mut NameTable) -> PackedUses {
     let mut sorted: Vec<(u32, &[u32])> = Vec::new();
     let mut remaining = MAX_USES;
     for (key, lines) in &tags.uses {
@@ -230,45 +222,35 @@ fn uses(tags: &Tags, names: &mut NameTable) -> Limited<PackedUses> {
         }
     }
     sorted.sort_unstable_by_key(|(key, _)| *key);
-    Limited { data: packed(sorted), is_complete: remaining > 0 }
+    packed(sorted)
 }
 
 /// Packs the lines of each key.
 fn packed<'l>(sorted: impl IntoIterator<Item = (u32, &'l [u32])>) -> PackedUses {
-    let (mut keys, mut packed) = (Vec::new(), Vec::new());
+    let (mut keys, mut packed) = (Vec::new(), IndexWriter::default());
     for (key, lines) in sorted {
         pack(lines, &mut packed);
-        keys.push((key, u32::try_from(packed.len()).unwrap_or(u32::MAX)));
+        keys.push((key, u32::try_from(packed.length()).unwrap_or(u32::MAX)));
     }
-    PackedUses { keys: keys.into(), lines: packed.into() }
+    PackedUses { keys: keys.into(), lines: packed.into_bytes().into() }
 }
 
-/// Writes each line as its distance from the previous one, in seven bits per byte.
-fn pack(lines: &[u32], packed: &mut Vec<u8>) {
+/// Writes each line as its distance from the previous one.
+fn pack(lines: &[u32], packed: &mut IndexWriter) {
     let mut last = 0;
     for line in lines {
-        let mut step = line - last;
+        packed.number(u64::from(line - last));
         last = *line;
-        while step >= 0x80 {
-            packed.push(0x80 | step.to_le_bytes()[0]);
-            step >>= 7;
-        }
-        packed.push(step.to_le_bytes()[0]);
     }
 }
 
 fn unpacked(packed: &[u8]) -> Vec<u32> {
-    let (mut lines, mut last, mut step, mut shift) = (Vec::new(), 0_u32, 0_u32, 0);
-    for byte in packed {
-        step |= u32::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
-        shift += 7;
-        if byte & 0x80 == 0 {
-            last = last.saturating_add(step);
-            lines.push(last);
-            (step, shift) = (0, 0);
-        }
-    }
-    lines
+    let (mut steps, mut last) = (IndexReader::new(packed), 0_u32);
+    let next = || {
+        last = last.saturating_add(steps.small()?);
+        Some(last)
+    };
+    std::iter::from_fn(next).collect()
 }
 
 #[cfg(test)]
@@ -278,8 +260,9 @@ mod tests {
     #[test]
     fn lines_are_unpacked_as_they_were_packed() {
         let lines = [1, 2, 2, 129, 130, 20_000, 3_000_000, u32::MAX];
-        let mut packed = Vec::new();
+        let mut packed = IndexWriter::default();
         pack(&lines, &mut packed);
+        let packed = packed.into_bytes();
         assert_eq!(unpacked(&packed), lines);
         assert!(packed.len() < 20, "{}", packed.len());
     }

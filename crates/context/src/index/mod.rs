@@ -3,6 +3,7 @@
 //! Invariant: of a file's text the index stores only names. Its data about a file belongs to the
 //! version stored with it.
 
+mod codec;
 mod indexed_file;
 mod names;
 mod stored;
@@ -12,9 +13,9 @@ use std::collections::BTreeMap;
 use super::tags::Tags;
 use lockgate_text::Version;
 
+pub use codec::{IndexReader, IndexWriter};
 pub(super) use indexed_file::{Definition, IndexedFile, MAX_KEYS};
 pub(super) use names::NameTable;
-pub use stored::{IndexReader, IndexWriter};
 
 /// The number of unused names tolerated, in addition to twice the names in use, before unused names are
 /// removed.

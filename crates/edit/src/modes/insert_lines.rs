@@ -77,7 +77,7 @@ fn tried(error: Error, insertions: &[Insertion], buffer: &Buffer) -> Error {
     let line = insertion.at_line;
     let expected = insertion.expect.as_deref();
     let result = line_with_end(&insertion.content) + expected.unwrap_or_default();
-    if let Some(error) = expect::with_read_of_result(&error, &result, expected, line, buffer) {
+    if let Some(error) = expect::with_read_if_applied(&error, &result, expected, line, buffer) {
         return error;
     }
     // The place after the last line is the only one that expects no line.

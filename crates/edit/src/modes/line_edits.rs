@@ -42,7 +42,7 @@ fn tried(error: Error, edits: &[LineEdit], buffer: &Buffer) -> Error {
     edit.end_line = edit.end_line.saturating_add_signed(by);
     let (first, last) = (edit.start_line, edit.end_line);
     let (result, expected) = (&edit.new_content, edit.expect.as_deref());
-    if let Some(error) = expect::with_read_of_result(&error, result, expected, first, buffer) {
+    if let Some(error) = expect::with_read_if_applied(&error, result, expected, first, buffer) {
         return error;
     }
     let others = moved.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, other)| other);

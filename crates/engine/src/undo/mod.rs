@@ -17,6 +17,7 @@ use tokio::time::timeout;
 
 use self::reversal::{Reversal, is_in_state, verb};
 use super::batch::{Batch, RestoredMetadata};
+use super::link_target::check_no_newer_link;
 use super::load;
 use super::pipeline;
 use super::report::{Report, Status};
@@ -176,6 +177,7 @@ impl Services {
     fn already_done(&self, reversal: &Reversal) -> Result<Vec<Report>, Error> {
         let report = |changed: &FileChange| {
             let target = self.changed_target(reversal.entry.id, changed)?;
+            check_no_newer_link(&target)?;
             let current = load::read(self, &target.place, &target.rules)?;
             Report::already_applied(&target, reversal.entry.id, None, None, current)
         };
@@ -187,10 +189,7 @@ impl Services {
     /// Errors: `EDIT_CONFLICT` if a symlink now leads to another file; those of reading the file.
     fn current_version(&self, id: EditId, changed: &FileChange) -> Result<Option<Version>, Error> {
         let target = self.changed_target(id, changed)?;
-        if let Some(resolved) = target.place.resolved() {
-            let message = format!("{} now leads to {resolved}", changed.path);
-            return Err(Error::new(Code::EditConflict, message));
-        }
+        check_no_newer_link(&target)?;
         let current = load::read(self, &target.place, &target.rules)?;
         Ok(current.text().map(|text| text.version()))
     }

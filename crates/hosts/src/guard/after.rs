@@ -43,8 +43,8 @@ impl EventGuard<'_> {
         Guarded { decision, problem, cline: self.settings_at_top().cline }
     }
 
-    /// Records the files that a call wrote, and judges them if that was not done before. Returns what is to be said about
-    /// them.
+    /// Records the files that a call wrote, and judges them if that was not done before. Returns a note or a blame for each
+    /// message to the model.
     async fn record(&self, call: &HostCall) -> Step<Vec<HookDecision>> {
         let record = self.workspace.tool_calls().take(&self.pair_key(call));
         let record = record.and_then(|bytes| CallRecord::from_bytes(&bytes));

@@ -166,7 +166,7 @@ struct Gutter<'a> {
     /// The columns in which its numbers begin, and those behind them.
     starts: HashSet<usize>,
     ends: HashSet<usize>,
-    /// Set if one of them has a leading zero.
+    /// Set if a number of the quote has a leading zero.
     has_padded: bool,
     /// Its lines.
     rows: HashSet<&'a str>,
@@ -238,8 +238,8 @@ impl<'a> Gutter<'a> {
     /// Decides about a replacement whose lines all have a number.
     ///
     /// A number may be text only where the quote itself has lines with a number of their own. Then what decides is which
-    /// quoted lines the replacement repeats, without their numbers (`keeps_text`) or with them (`keeps_lines`), and if its
-    /// lines begin with more numbers than those of the text.
+    /// quoted lines the replacement repeats: behind a number (`keeps_text`), as they are (`keeps_lines`), or as whole rows
+    /// with the quote's number (`keeps_rows`); and if its lines begin with more numbers than those of the text.
     fn numbers(&self, replace: &str) -> NumberReading {
         let numbered: Vec<(usize, &str)> =
             lines(replace).filter_map(|line| numbered(line, self.style)).collect();

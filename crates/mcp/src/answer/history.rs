@@ -35,7 +35,7 @@ pub fn history(
     let last_line = |edits: usize| format!("truncated: {}", next_step(edits));
     let (mut list, mut lines) =
         (HistoryResponse { truncated: Some(true), ..HistoryResponse::default() }, Vec::new());
-    let longest = [0, most].map(last_line).into_iter().max_by_key(String::len).unwrap_or_default();
+    let longest = (0..=most).map(last_line).max_by_key(String::len).unwrap_or_default();
     let mut used = size_limit::size(&list, &longest, options.forms);
     for entry in entries.iter().take(most) {
         let least = if list.edits.is_empty() { 1 } else { MAX_LISTED_FILES };

@@ -55,7 +55,10 @@ impl Executor<'_> {
     pub(super) async fn execute(&self, request: ToolRequest, options: ResponseOptions) -> ToolOutcome {
         match request {
             ToolRequest::Read(call) => self.read(call, options).await,
-            request => self.write(request, options).await,
+            request @ (ToolRequest::Edit(_)
+            | ToolRequest::Unwritten(_)
+            | ToolRequest::Batch(_)
+            | ToolRequest::Revert(_)) => self.write(request, options).await,
         }
     }
 

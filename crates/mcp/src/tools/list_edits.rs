@@ -57,7 +57,7 @@ const MAX_OFFSET: usize = HistoryRequest::MAX_ENTRIES - 101;
 const OLDER_HINT: &str = "only the newest edits can be listed; `path` lists older ones of one file or entity";
 
 /// The next step after a larger offset in the list of one file or entity.
-const NEWEST_HINT: &str = "at most the 999 newest edits of a file or entity can be listed; on the command line, \
+const NEWEST_HINT: &str = "at most the 999 newest edits of a file or entity can be listed, the last 100 with `offset` 899; on the command line, \
     `lockgate log -n 999 PATH` lists those of a file";
 
 #[cfg(test)]

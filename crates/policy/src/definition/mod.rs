@@ -177,7 +177,6 @@ pub(crate) fn gate(name: &str, root: &YamlNode, version: Version) -> Result<Gate
     let tables = [COMMON, kind_key, own, more];
     let fields = root.settings("a gate", &tables)?;
     let kind = kind(&fields)?;
-    let samples = fields.optional("samples", YamlNode::list)?.unwrap_or_default();
     let gate = Gate {
         name: name.to_owned(),
         about: fields.read("about", String::new())?,
@@ -189,7 +188,7 @@ pub(crate) fn gate(name: &str, root: &YamlNode, version: Version) -> Result<Gate
         canary: fields.optional("canary", canary::canary)?,
         in_steps: fields.read_optional("in_steps")?,
         recorded: fields.read_optional("recorded")?,
-        samples: samples.iter().map(sample::sample).collect::<Result<_, PolicyError>>()?,
+        samples: fields.each("samples", sample::sample)?,
         version,
     };
     match fields.get("role") {

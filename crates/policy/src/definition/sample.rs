@@ -43,9 +43,8 @@ pub struct Expected {
     pub message: Option<String>,
 }
 
-pub(super) fn sample(node: &YamlNode) -> Result<Sample, PolicyError> {
+pub(super) fn sample(node: &YamlNode, _: &str) -> Result<Sample, PolicyError> {
     let fields = node.settings("a sample", &[SAMPLE])?;
-    let finds = fields.optional("finds", YamlNode::list)?.unwrap_or_default();
     Ok(Sample {
         path: fields.read_required("path")?,
         draft: fields.read_required("draft")?,
@@ -55,7 +54,7 @@ pub(super) fn sample(node: &YamlNode) -> Result<Sample, PolicyError> {
         output: fields.read_optional("output")?,
         errors: fields.read("errors", String::new())?,
         exit: fields.optional("exit", exit_code)?.unwrap_or(0),
-        finds: finds.iter().map(expected).collect::<Result<_, PolicyError>>()?,
+        finds: fields.each("finds", expected)?,
     })
 }
 
@@ -63,7 +62,7 @@ fn file(path: &MapKey, text: &YamlNode) -> Result<(String, String), PolicyError>
     Ok((path.name.clone(), text.text("a file's text")?.to_owned()))
 }
 
-fn expected(node: &YamlNode) -> Result<Expected, PolicyError> {
+fn expected(node: &YamlNode, _: &str) -> Result<Expected, PolicyError> {
     let fields = node.settings("a finding", &[EXPECTED])?;
     Ok(Expected {
         line: fields.read_required("line")?,

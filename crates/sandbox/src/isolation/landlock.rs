@@ -160,16 +160,12 @@ fn drop_capabilities() -> io::Result<()> {
 }
 
 fn rules(sandbox: &Sandbox, places: &SandboxPaths) -> Result<RulesetCreated, RulesetError> {
-    let mut rules = Ruleset::default()
-        .set_compatibility(CompatLevel::HardRequirement)
-        .handle_access(AccessFs::from_all(LOWEST_ABI))?;
-    if !sandbox.network {
-        rules = rules.handle_access(AccessNet::from_all(LOWEST_ABI))?;
-    }
-    rules =
-        rules.set_compatibility(CompatLevel::BestEffort).handle_access(AccessFs::from_all(HIGHEST_ABI))?;
-    if !sandbox.network {
-        rules = rules.handle_access(AccessNet::from_all(HIGHEST_ABI))?;
+    let mut rules = Ruleset::default();
+    for (level, abi) in [(CompatLevel::HardRequirement, LOWEST_ABI), (CompatLevel::BestEffort, HIGHEST_ABI)] {
+        rules = rules.set_compatibility(level).handle_access(AccessFs::from_all(abi))?;
+        if !sandbox.network {
+            rules = rules.handle_access(AccessNet::from_all(abi))?;
+        }
     }
     // A device created by the program would give access to the disk.
     let (read, write) = (AccessFs::from_read(HIGHEST_ABI), AccessFs::from_all(HIGHEST_ABI) & !DEVICES);

@@ -33,54 +33,49 @@ pub(super) fn start(order: &Order<'_>, mark: &str) -> io::Result<Child> {
     let sandbox = &order.sandbox;
     match sandbox.level {
         Isolation::None => {
-            let mut command = configure(Command::new(order.program), order, mark, &[]);
-            command.args(&order.argv).current_dir(order.cwd);
-            before_program::limit_and_adopt_orphans(&mut command)?;
-            command.spawn()
+            let mut command = configure(Command::new(order.program), order, mark, &[])?;
+            command.current_dir(order.cwd).spawn()
         }
         Isolation::Landlock => {
             let places = SandboxPaths::new(sandbox, order);
             let variables = landlock::environment(sandbox)?;
-            let mut command = configure(Command::new(order.program), order, mark, &variables);
-            command.args(&order.argv).current_dir(order.cwd);
-            before_program::limit_and_adopt_orphans(&mut command)?;
+            let mut command = configure(Command::new(order.program), order, mark, &variables)?;
+            command.current_dir(order.cwd);
             landlock::start(command, sandbox, &places)
         }
         Isolation::Bubblewrap => {
             let places = SandboxPaths::new(sandbox, order);
-            let mut command = configure(
-                Command::new(bubblewrap::program()?),
-                order,
-                mark,
-                &bubblewrap::environment(&places),
-            );
+            let mut command = Command::new(bubblewrap::program()?);
             let filter = bubblewrap::filter()?;
             command.args(bubblewrap::arguments(sandbox, &places, order.cwd));
             command.arg("--seccomp").arg(filter.as_raw_fd().to_string()).arg("--").arg(order.program);
-            command.args(&order.argv).current_dir("/");
-            before_program::limit_and_adopt_orphans(&mut command)?;
+            let mut command = configure(command, order, mark, &bubblewrap::environment(&places))?;
+            command.current_dir("/");
             starter::start(command, filter)
         }
     }
 }
 
-/// Sets all but the arguments and the working directory. `variables` is the sandbox's part of the environment.
+/// Adds the arguments of the order, and sets all but the working directory. `variables` is the sandbox's part of the
+/// environment.
 fn configure(
     mut command: Command,
     order: &Order<'_>,
     mark: &str,
     variables: &[(OsString, Option<OsString>)],
-) -> Command {
+) -> io::Result<Command> {
     use std::os::unix::process::CommandExt;
     let stdin = if order.input.is_some() { Stdio::piped() } else { Stdio::null() };
     command
+        .args(&order.argv)
         .env_clear()
         .envs(environment(variables, &order.env, mark))
         .process_group(0)
         .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    command
+    before_program::limit_and_adopt_orphans(&mut command)?;
+    Ok(command)
 }
 
 /// Returns the exit status of the program itself, from that of the process that was started for it.

@@ -140,20 +140,17 @@ impl SandboxPaths {
         let homes: Vec<PathBuf> =
             home_folders().into_iter().filter_map(|home| resolve_folder(&home)).collect();
         let state = resolve_folder(&state_folder());
-        let holds = |place: &Path| tree.as_ref().is_some_and(|tree| place.starts_with(tree));
         let config = env::var_os("XDG_CONFIG_HOME").and_then(|path| resolve_folder(Path::new(&path)));
         let temporary = resolve_folder(&env::temp_dir()).filter(|folder| folder.parent().is_some());
         let private =
             PRIVATE_FOLDERS.iter().filter_map(|path| resolve_folder(Path::new(path))).chain(temporary);
         let all: BTreeSet<PathBuf> =
             homes.iter().cloned().chain(private).chain(config).chain(state.clone()).collect();
-        let mut hidden: Vec<PathBuf> = Vec::new();
-        for place in all.into_iter().filter(|place| !holds(place)) {
-            if !is_inside(&place, &hidden) {
-                hidden.push(place);
-            }
-        }
-        let keys = homes.iter().filter(|home| holds(home)).flat_map(|home| KEYS.map(|key| home.join(key)));
+        let hidden = outermost(all.into_iter().filter(|place| !is_in_tree(&tree, place)));
+        let keys = homes
+            .iter()
+            .filter(|home| is_in_tree(&tree, home))
+            .flat_map(|home| KEYS.map(|key| home.join(key)));
         let credentials = env::var_os("CARGO_HOME").map(PathBuf::from).into_iter();
         let credentials =
             credentials.flat_map(|home| ["credentials", "credentials.toml"].map(|name| home.join(name)));
@@ -197,16 +194,10 @@ impl SandboxPaths {
             self.add_readable_path(&place);
         }
         self.readable.sort();
-        let mut folders: Vec<PathBuf> = Vec::new();
-        for place in self.readable.drain(..) {
-            if !is_inside(&place, &folders) {
-                folders.push(place);
-            }
-        }
+        self.readable = outermost(self.readable.drain(..));
         self.links.sort();
         self.links.dedup();
-        self.links.retain(|(_, at)| !is_inside(at, &folders));
-        self.readable = folders;
+        self.links.retain(|(_, at)| !is_inside(at, &self.readable));
     }
 
     /// Makes an existing path readable if it is hidden: a link together with its target.
@@ -226,6 +217,17 @@ impl SandboxPaths {
 /// Returns true if a path is in one of these folders, or is one.
 pub(super) fn is_inside(path: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
+}
+
+/// Returns the sorted paths without those inside another one.
+fn outermost(sorted: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    for place in sorted {
+        if !is_inside(&place, &folders) {
+            folders.push(place);
+        }
+    }
+    folders
 }
 
 fn is_in_tree(tree: &Option<PathBuf>, place: &Path) -> bool {

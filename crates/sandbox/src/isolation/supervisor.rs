@@ -57,6 +57,13 @@ enum MetadataChange {
     Times(Timestamps),
 }
 
+impl MetadataChange {
+    /// Returns the change to the mode in a register.
+    fn mode(register: u64) -> MetadataChange {
+        MetadataChange::Mode(low(register).cast_unsigned() & MODE)
+    }
+}
+
 /// The file that a call refers to.
 #[derive(Debug)]
 enum CallTarget {
@@ -81,11 +88,10 @@ fn answer(listener: &Listener, call: &PendingCall, folders: &[PathBuf]) -> Resul
 /// Parses the arguments of a call.
 fn parse(call: &PendingCall, caller: &CallerThread) -> Result<(CallTarget, MetadataChange), Errno> {
     let [a, b, c, d, ..] = call.arguments;
-    let mode = |mode: u64| MetadataChange::Mode(low(mode).cast_unsigned() & MODE);
     match call.number {
-        libc::SYS_fchmod => Ok((CallTarget::Descriptor(low(a)), mode(b))),
-        libc::SYS_fchmodat => Ok((caller.target(low(a), b, 0)?, mode(c))),
-        SYS_FCHMODAT2 => Ok((caller.target(low(a), b, d)?, mode(c))),
+        libc::SYS_fchmod => Ok((CallTarget::Descriptor(low(a)), MetadataChange::mode(b))),
+        libc::SYS_fchmodat => Ok((caller.target(low(a), b, 0)?, MetadataChange::mode(c))),
+        SYS_FCHMODAT2 => Ok((caller.target(low(a), b, d)?, MetadataChange::mode(c))),
         libc::SYS_utimensat => {
             let target = if b == 0 { CallTarget::Descriptor(low(a)) } else { caller.target(low(a), b, d)? };
             Ok((target, MetadataChange::Times(caller.times(c, TimeUnit::Nanoseconds)?)))
@@ -100,9 +106,7 @@ fn parse_older(call: &PendingCall, caller: &CallerThread) -> Result<(CallTarget,
     let [a, b, c, ..] = call.arguments;
     let times = |at: u64, unit: TimeUnit| Ok(MetadataChange::Times(caller.times(at, unit)?));
     match call.number {
-        libc::SYS_chmod => {
-            Ok((caller.target(libc::AT_FDCWD, a, 0)?, MetadataChange::Mode(low(b).cast_unsigned() & MODE)))
-        }
+        libc::SYS_chmod => Ok((caller.target(libc::AT_FDCWD, a, 0)?, MetadataChange::mode(b))),
         libc::SYS_utime => Ok((caller.target(libc::AT_FDCWD, a, 0)?, times(b, TimeUnit::Seconds)?)),
         libc::SYS_utimes => Ok((caller.target(libc::AT_FDCWD, a, 0)?, times(b, TimeUnit::Microseconds)?)),
         libc::SYS_futimesat if b == 0 => {
@@ -180,9 +184,6 @@ impl CallerThread {
     fn file(&self, target: CallTarget) -> Result<OwnedFd, Errno> {
         let path_only = OFlags::PATH | OFlags::CLOEXEC;
         let (directory, path, follow) = match target {
-            CallTarget::Descriptor(libc::AT_FDCWD) => {
-                return openat(&self.proc, c"cwd", path_only, Mode::empty());
-            }
             CallTarget::Descriptor(number) => return self.descriptor(number),
             CallTarget::Path { directory, path, follow } => (directory, path, follow),
         };
@@ -190,15 +191,15 @@ impl CallerThread {
         if path.to_bytes().starts_with(b"/") {
             return openat2(CWD, &path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS);
         }
-        let directory = match directory {
-            libc::AT_FDCWD => openat(&self.proc, c"cwd", path_only, Mode::empty())?,
-            number => self.descriptor(number)?,
-        };
-        openat2(directory, &path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS)
+        openat2(self.descriptor(directory)?, &path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS)
     }
 
+    /// Opens the file of a descriptor, which may stand for the working directory.
     fn descriptor(&self, number: i32) -> Result<OwnedFd, Errno> {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
+        if number == libc::AT_FDCWD {
+            return openat(&self.proc, c"cwd", flags, Mode::empty());
+        }
         let opened = openat(&self.proc, format!("fd/{number}"), flags, Mode::empty());
         opened.map_err(|error| if error == Errno::NOENT { Errno::BADF } else { error })
     }

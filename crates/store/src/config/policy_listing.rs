@@ -3,7 +3,7 @@
 //! Invariant: no file is skipped because its metadata could not be read.
 
 use super::ancestors::candidates;
-use super::file::is_absent;
+use super::file::{is_absent, links};
 use crate::paths::file_location::{FileLocation, join};
 use crate::paths::folder_names::POLICY_NAMES;
 use crate::paths::root::Root;
@@ -36,9 +36,7 @@ pub(crate) fn above(root: &Root, place: &FileLocation) -> Vec<PolicyFile> {
 
 /// The time of the last change of a file, or of a link in its path.
 fn changed(dir: &Dir, name: &str) -> Option<SystemTime> {
-    let parents = name.match_indices('/').filter_map(|(end, _)| name.get(..end));
-    let links =
-        parents.filter_map(|part| dir.symlink_metadata(part).ok().filter(cap_std::fs::Metadata::is_symlink));
+    let links = links(dir, name).filter_map(|part| dir.symlink_metadata(part).ok());
     let metadata = [dir.symlink_metadata(name).ok()?, dir.metadata(name).ok()?];
     links
         .chain(metadata)

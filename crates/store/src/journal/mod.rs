@@ -21,7 +21,7 @@ use super::file_write::FileWrite;
 use super::files::Files;
 use super::history::{EditFilter, EditId, EditMeta, Entry, RetentionLimits};
 use super::paths::file_location::FileLocation;
-use super::sql::{Database, DatabaseError, EntryState};
+use super::sql::{Database, DatabaseError, EntryState, JournalRow};
 use super::state::StateFolder;
 use lockgate_error::Error;
 use lockgate_text::Buffer;
@@ -65,14 +65,9 @@ impl Journal {
         inodes: &[Inodes],
     ) -> Result<PendingEdit, Error> {
         let rows = pending::rows(writes, staged)?;
-        let first = writes.first().ok_or_else(pending::nothing)?;
-        root_journal::find(&self.journals, first.place)?.with_database(|database| {
-            if let Err(error) = pending::check_kind(meta, database) {
-                return Ok(Err(error));
-            }
-            let number = database.insert(meta, EntryState::Begun, &rows, inodes)?;
-            Ok(Ok(PendingEdit::new(database, number)))
-        })?
+        let first = writes.first().map(|write| write.place);
+        let (database, number) = self.insert(first, meta, EntryState::Begun, &rows, inodes)?;
+        Ok(PendingEdit::new(database, number))
     }
 
     /// Records changes that another program has already written, as one edit, undo or redo. The edit that is undone or
@@ -82,13 +77,27 @@ impl Journal {
     /// `STORE_UNAVAILABLE`.
     pub fn record_outside(&self, meta: &EditMeta, changes: &[OutsideChange<'_>]) -> Result<EditId, Error> {
         let rows = outside::rows(changes)?;
-        let first = changes.first().ok_or_else(pending::nothing)?;
-        root_journal::find(&self.journals, first.place)?.with_database(|database| {
+        let first = changes.first().map(|change| change.place);
+        let (database, number) = self.insert(first, meta, EntryState::Settled, &rows, &[])?;
+        Ok(database.id(number))
+    }
+
+    /// Records an edit in the journal of the root of its first file; returns its number there.
+    fn insert(
+        &self,
+        first: Option<&FileLocation>,
+        meta: &EditMeta,
+        state: EntryState,
+        rows: &[JournalRow<'_>],
+        inodes: &[Inodes],
+    ) -> Result<(Arc<Database>, u64), Error> {
+        let first = first.ok_or_else(pending::nothing)?;
+        root_journal::find(&self.journals, first)?.with_database(|database| {
             if let Err(error) = pending::check_kind(meta, database) {
                 return Ok(Err(error));
             }
-            let number = database.insert(meta, EntryState::Settled, &rows, &[])?;
-            Ok(Ok(database.id(number)))
+            let number = database.insert(meta, state, rows, inodes)?;
+            Ok(Ok((Arc::clone(database), number)))
         })?
     }
 

@@ -27,8 +27,8 @@ enum OnDrop {
 }
 
 impl PendingEdit {
-    pub(super) fn new(database: &Arc<Database>, number: u64) -> PendingEdit {
-        PendingEdit { database: Arc::clone(database), number, on_drop: OnDrop::Forget }
+    pub(super) fn new(database: Arc<Database>, number: u64) -> PendingEdit {
+        PendingEdit { database, number, on_drop: OnDrop::Forget }
     }
 
     /// The id with which the edit can be undone.

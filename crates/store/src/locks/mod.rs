@@ -192,11 +192,8 @@ fn unsupported(LockError { path, errno }: &LockError) -> Result<String, Error> {
     Err(Error::new(Code::StoreUnavailable, failed.message).hint(hint))
 }
 
-fn sorted(keys: &[LockKey]) -> Vec<LockKey> {
-    let mut keys = keys.to_vec();
-    keys.sort();
-    keys.dedup();
-    keys
+fn sorted(keys: &[LockKey]) -> BTreeSet<LockKey> {
+    keys.iter().cloned().collect()
 }
 
 /// The error of a wait that took too long; `holder` says who has the lock, as far as that is known.

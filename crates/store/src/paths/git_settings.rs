@@ -26,8 +26,10 @@ use super::walk::{PathStep, WalkEnd};
 use crate::disk::folder::Identity;
 use lockgate_text::{WordList, fold};
 
-/// The most configuration files that are read for one file.
+/// The most configuration files that are read for one file, and the most files of which each includes the next: git
+/// reads no more, either (`MAX_INCLUDE_DEPTH` in its config.c).
 const MAX_FILES: usize = 1024;
+const MAX_DEPTH: usize = 10;
 /// The most entries of a folder of hooks that are followed.
 const MAX_HOOKS: usize = 1024;
 
@@ -79,7 +81,7 @@ pub(crate) fn rule_for(
     let folders: Vec<PathBuf> = folders.map(|(folder, _)| folder).chain(above).collect();
     let repositories: Vec<RepositoryFolders> =
         folders.iter().flat_map(|folder| RepositoryFolders::around(folder)).collect();
-    let mut search = ConfigSearch { target: &target, files: Vec::new() };
+    let mut search = ConfigSearch { target: &target, files: Vec::new(), left: MAX_FILES };
     // What the user's own configuration names counts in every repository.
     let tops: Vec<&Path> = repositories.iter().flat_map(RepositoryFolders::tops).collect();
     for file in config::of_user() {
@@ -88,16 +90,17 @@ pub(crate) fn rule_for(
             return Some(PathUse::Included.rule());
         }
         if let Some(config) = stat.and_then(|stat| config::read_cached(&file, Some(stat))) {
-            search.add(file, &config, &tops);
+            search.add(file, &config, &tops, 0);
         }
     }
     for repository in &repositories {
-        if search.target.is_hook_in(&repository.default_hooks()) {
+        let hooks = repository.default_hooks();
+        if target.is_in(&hooks) || target.is_linked_in(&hooks) {
             return Some(PathUse::Hooks.rule());
         }
         let tops: Vec<&Path> = repository.tops().collect();
         for (file, config) in repository.configs() {
-            search.add(file.to_owned(), config, &tops);
+            search.add(file.to_owned(), config, &tops, 0);
         }
     }
     search.run()
@@ -143,25 +146,21 @@ impl WrittenFile {
 
     /// True if a path leads to a folder above the file.
     fn is_below(&self, folder: &Path) -> bool {
-        let leads_above = |folder: &Path| {
-            let rest = self.folded.strip_prefix(&fold(&folder.to_string_lossy()));
-            rest.is_some_and(|rest| rest.starts_with('/'))
-        };
-        leads_above(folder)
-            || match Identity::at(folder) {
-                Ok(folder) => self.folders.contains(&folder),
-                Err(_) => link_target(folder).is_some_and(|folder| leads_above(&folder)),
-            }
+        self.is_in(folder) || link_target(folder).is_some_and(|folder| self.is_in(&folder))
     }
 
-    /// True if the file is in a folder of hooks, or if a hook in it leads to the file. Git's samples are no hooks.
-    fn is_hook_in(&self, folder: &Path) -> bool {
-        if self.is_below(folder) {
-            return true;
-        }
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let is_sample = |hook: &Path| hook.extension().is_some_and(|extension| extension == "sample");
-        entries.filter(|hook| !is_sample(hook)).take(MAX_HOOKS).any(|hook| self.is_at(&hook))
+    /// The same for the path of a folder without links.
+    fn is_in(&self, folder: &Path) -> bool {
+        let rest = self.folded.strip_prefix(&fold(&folder.to_string_lossy()));
+        rest.is_some_and(|rest| rest.starts_with('/'))
+            || Identity::at(folder).is_ok_and(|folder| self.folders.contains(&folder))
+    }
+
+    /// True if a hook in a folder leads to the file. Git's samples are no hooks.
+    fn is_linked_in(&self, folder: &Path) -> bool {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_HOOKS);
+        let is_sample = |hook: &PathBuf| hook.extension().is_some_and(|extension| extension == "sample");
+        entries.map(|entry| entry.path()).filter(|hook| !is_sample(hook)).any(|hook| self.is_at(&hook))
     }
 
     /// True if a hook in a folder that also holds the project leads to the file: only what has the name of a hook runs.
@@ -187,6 +186,8 @@ impl WrittenFile {
 struct ConfigSearch<'a> {
     target: &'a WrittenFile,
     files: Vec<ConfigFile>,
+    /// How many more included files are read.
+    left: usize,
 }
 
 /// A configuration file that names others.
@@ -196,42 +197,53 @@ struct ConfigFile {
     config: Arc<GitConfig>,
     /// The folders in which git runs with it.
     tops: Vec<PathBuf>,
+    /// The number of files that include one another up to this one.
+    depth: usize,
 }
 
 impl ConfigSearch<'_> {
-    fn add(&mut self, path: PathBuf, config: &Arc<GitConfig>, tops: &[&Path]) {
+    fn add(&mut self, path: PathBuf, config: &Arc<GitConfig>, tops: &[&Path], depth: usize) {
         let is_known = self.files.iter().any(|known| known.path == path && known.tops == tops);
         if self.files.len() < MAX_FILES && !is_known && !config.names_nothing() {
             let tops = tops.iter().map(|top| (*top).to_owned()).collect();
-            self.files.push(ConfigFile { path, config: config.clone(), tops });
+            self.files.push(ConfigFile { path, config: config.clone(), tops, depth });
+        }
+    }
+
+    /// Reads a file that another one includes.
+    fn include(&mut self, path: PathBuf, tops: &[&Path], depth: usize) {
+        if depth > MAX_DEPTH || self.left == 0 {
+            return;
+        }
+        self.left -= 1;
+        if let Some(config) = config::read_cached(&path, None) {
+            self.add(path, &config, tops, depth);
         }
     }
 
     fn run(&mut self) -> Option<&'static str> {
         let mut next = 0;
-        while let Some(ConfigFile { path, config, tops }) = self.files.get(next).cloned() {
+        while let Some(file) = self.files.get(next).cloned() {
             next += 1;
-            if let Some(path_use) = self.look(&config, &path, &tops) {
+            if let Some(path_use) = self.look(&file) {
                 return Some(path_use.rule());
             }
         }
         None
     }
 
-    fn look(&mut self, config: &GitConfig, file: &Path, tops: &[PathBuf]) -> Option<PathUse> {
+    fn look(&mut self, ConfigFile { path: file, config, tops, depth }: &ConfigFile) -> Option<PathUse> {
         let real = link_target(file);
         // A relative path starts at the file, by its own name or by that of its target.
         let folders: Vec<&Path> =
-            [Some(file), real.as_deref()].into_iter().flatten().filter_map(Path::parent).collect();
+            [Some(file.as_path()), real.as_deref()].into_iter().flatten().filter_map(Path::parent).collect();
         let tops: Vec<&Path> = tops.iter().map(PathBuf::as_path).collect();
         for included in &config.includes {
             for path in folders.iter().filter_map(|folder| config::expand(included, folder)) {
                 if self.target.is_at(&path) {
                     return Some(PathUse::Included);
                 }
-                if let Some(config) = config::read_cached(&path, None) {
-                    self.add(path, &config, &tops);
-                }
+                self.include(path, &tops, depth + 1);
             }
         }
         let is_named = |values: &[String], names: &dyn Fn(&str, &Path) -> bool| {
@@ -243,7 +255,7 @@ impl ConfigSearch<'_> {
             if holds_project {
                 self.target.is_named_hook_in(&folder)
             } else {
-                self.target.is_hook_in(&folder)
+                self.target.is_below(&folder) || self.target.is_linked_in(&folder)
             }
         };
         if is_named(&config.hook_folders, &is_hook) {

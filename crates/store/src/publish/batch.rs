@@ -153,17 +153,13 @@ fn jobs<'a>(
     methods: &[WriteMethod],
     guards: Guards<'a>,
 ) -> Vec<PublishJob<'a>> {
-    let each = writes.iter().zip(chains.each()).zip(staged).zip(methods);
-    let job = |(((write, chain), staged), method): (((&'a FileWrite<'a>, _), &'a String), &WriteMethod)| {
-        let chain: &'a super::folders::NewFolders<'a> = chain;
+    let mut jobs = Vec::with_capacity(writes.len());
+    for (((write, chain), staged), method) in writes.iter().zip(chains.each()).zip(staged).zip(methods) {
         let (target, shown) = (write.place.name.as_str(), write.place.shown());
-        PublishJob {
-            write,
-            names: SwapNames { folder: chain.last(), target, staged, shown, guards },
-            method: *method,
-        }
-    };
-    each.map(job).collect()
+        let names = SwapNames { folder: chain.last(), target, staged, shown, guards };
+        jobs.push(PublishJob { write, names, method: *method });
+    }
+    jobs
 }
 
 /// Creates the staged copies of all files that are not removed, still without content.

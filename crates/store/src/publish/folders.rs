@@ -132,17 +132,14 @@ impl<'a> NewFolders<'a> {
     /// The folders with a new name in them: the file's own, and the parents of created folders.
     pub fn changed(&self) -> impl Iterator<Item = &Folder> {
         let is_ours = |(_, created): &(&Folder, &CreatedFolder<'a>)| created.is_ours;
-        std::iter::once(self.last()).chain(self.parents().filter(is_ours).map(|(parent, _)| parent))
+        std::iter::once(self.last())
+            .chain(self.parents().into_iter().filter(is_ours).map(|(parent, _)| parent))
     }
 
-    fn parents(&self) -> impl DoubleEndedIterator<Item = (&Folder, &CreatedFolder<'a>)> {
-        let parent = |index: usize| {
-            index
-                .checked_sub(1)
-                .and_then(|above| self.made.get(above))
-                .map_or(&self.first, |created| &created.folder)
-        };
-        self.made.iter().enumerate().map(move |(index, created)| (parent(index), created))
+    /// Each folder with the one that it lies in, the outermost first.
+    fn parents(&self) -> Vec<(&Folder, &CreatedFolder<'a>)> {
+        let parents = std::iter::once(&self.first).chain(self.made.iter().map(|created| &created.folder));
+        parents.zip(&self.made).collect()
     }
 }
 
@@ -151,7 +148,7 @@ impl Drop for NewFolders<'_> {
         if self.is_kept {
             return;
         }
-        for (parent, created) in self.parents().rev().filter(|(_, created)| created.is_ours) {
+        for (parent, created) in self.parents().into_iter().rev().filter(|(_, created)| created.is_ours) {
             // Not empty: another program uses it, so it stays.
             let _ = parent.remove(created.name);
         }

@@ -30,7 +30,6 @@ pub(super) struct StagedFile<'a> {
     shown: &'a str,
     name: &'a str,
     file: Arc<OwnedFd>,
-    identity: Identity,
     created: CreatedFile,
     bytes: &'a [u8],
     metadata: Option<CopiedMetadata>,
@@ -102,25 +101,15 @@ impl<'a> StagedFile<'a> {
         removal: Removal,
     ) -> Result<StagedFile<'a>, Error> {
         let (folder, name, shown) = (names.folder, names.staged, names.shown);
-        let created = CreatedFile::read(&file).map_err(|errno| failed("fstat", shown, errno));
-        let identity = Identity { device: 0, inode: 0 };
-        let inode = Inode { number: 0, born: None };
-        let unknown = CreatedFile { identity, inode, owner: (u32::MAX, u32::MAX), mode: u32::MAX };
+        let created = CreatedFile::read(&file).map_err(|errno| {
+            if removal == Removal::OnDrop {
+                // If this fails, the journal knows the name.
+                let _ = folder.unlink(name);
+            }
+            failed("fstat", shown, errno)
+        })?;
         let file = Arc::new(file);
-        let mut staged = StagedFile {
-            folder,
-            shown,
-            name,
-            file,
-            identity,
-            created: unknown,
-            bytes,
-            metadata: None,
-            removal,
-        };
-        staged.created = created?;
-        staged.identity = staged.created.identity;
-        Ok(staged)
+        Ok(StagedFile { folder, shown, name, file, created, bytes, metadata: None, removal })
     }
 
     /// The inode of the file.
@@ -184,7 +173,12 @@ impl<'a> StagedFile<'a> {
 
     /// The file and the content that should be found under the target's name later.
     pub fn expected(&self) -> ExpectedFile<'_> {
-        ExpectedFile { file: &self.file, identity: self.identity, bytes: self.bytes, copied_metadata: None }
+        ExpectedFile {
+            file: &self.file,
+            identity: self.created.identity,
+            bytes: self.bytes,
+            copied_metadata: None,
+        }
     }
 
     /// The metadata that was copied from the file before.
@@ -200,7 +194,7 @@ impl<'a> StagedFile<'a> {
     /// Closes the writable descriptor, because a lease needs a file that no process has open for writing.
     pub fn seal(&mut self) {
         let is_same = |file: &OwnedFd| {
-            rustix::fs::fstat(file).is_ok_and(|stat| Identity::from_stat(&stat) == self.identity)
+            rustix::fs::fstat(file).is_ok_and(|stat| Identity::from_stat(&stat) == self.created.identity)
         };
         let by_name = |_| self.folder.open_to_read(self.name).ok().filter(is_same);
         // If the mode forbids reading, the existing descriptor is used.

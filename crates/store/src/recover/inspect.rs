@@ -27,17 +27,6 @@ pub(super) enum WriteState {
     Unclear,
 }
 
-/// The owner of the file under the staged name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FileOwner {
-    /// The edit's staged copy, or a part of it.
-    Copy,
-    /// The file before the edit, unchanged.
-    Before,
-    /// A file that another program made or wrote.
-    Other,
-}
-
 /// The content found under a name.
 #[derive(Debug)]
 pub(super) enum PathContent {
@@ -152,34 +141,20 @@ impl<'a> RecoveredFile<'a> {
         }
     }
 
-    /// The owner of the file under the staged name; `None` if there is no file.
+    /// True if the file under the staged name is the edit's staged copy or a part of it, or the file before the edit,
+    /// unchanged; false if another program made or wrote it, and if there is no file.
     ///
     /// The journal records the inode of the staged copy. A journal of an earlier version does not: then only
     /// a whole text is proof, because anybody may have made an empty file, or one that begins with the new
     /// text.
-    pub fn owner(&self) -> Option<FileOwner> {
-        let (version, staged) = match &self.staged {
-            PathContent::Absent => return None,
-            PathContent::Other => return Some(FileOwner::Other),
-            PathContent::Text(version, staged) => (Some(*version), staged),
-        };
-        let (is_before, is_after) = (version == self.file.before, version == self.file.after);
-        let Some(inodes) = self.file.inodes else {
-            return Some(match (is_after, is_before) {
-                (true, _) => FileOwner::Copy,
-                (false, true) => FileOwner::Before,
-                (false, false) => FileOwner::Other,
-            });
-        };
+    pub fn is_ours(&self) -> bool {
+        let PathContent::Text(version, staged) = &self.staged else { return false };
+        let is_before = Some(*version) == self.file.before;
+        let is_after = Some(*version) == self.file.after;
+        let Some(inodes) = self.file.inodes else { return is_before || is_after };
         let is_copy = |copy: Inode| Inode::read(&staged.file).is_ok_and(|inode| inode.is(copy));
-        let is_copy = inodes.copy.is_some_and(is_copy);
-        Some(if is_before && inodes.before == Some(staged.identity.inode) {
-            FileOwner::Before
-        } else if is_copy && (is_after || self.is_part(staged)) {
-            FileOwner::Copy
-        } else {
-            FileOwner::Other
-        })
+        (is_before && inodes.before == Some(staged.identity.inode))
+            || (inodes.copy.is_some_and(is_copy) && (is_after || self.is_part(staged)))
     }
 
     /// True if the file's name leads to the complete staged copy.
@@ -198,7 +173,7 @@ impl<'a> RecoveredFile<'a> {
     pub fn is_blank(&self) -> bool {
         let PathContent::Text(_, staged) = &self.staged else { return false };
         let was_displaced = self.file.inodes.and_then(|inodes| inodes.before) == Some(staged.identity.inode);
-        self.owner() == Some(FileOwner::Other) && !was_displaced && self.is_part(staged)
+        !self.is_ours() && !was_displaced && self.is_part(staged)
     }
 
     /// True if a file holds the beginning of the new text.

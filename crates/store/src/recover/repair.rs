@@ -4,7 +4,7 @@
 //! inode in the journal, or by its whole text if the journal has no inode. Any other file is put back, or
 //! kept and reported.
 
-use super::inspect::{FileOwner, PathContent, RecoveredFile, WriteState, split};
+use super::inspect::{PathContent, RecoveredFile, WriteState, split};
 use crate::paths::git_layout;
 use crate::publish::{ExpectedFile, Guards, SwapError, SwapNames, overwrite};
 use crate::snapshot::FileSnapshot;
@@ -54,11 +54,6 @@ impl RecoveredFile<'_> {
         };
         self.remove_folders();
         note
-    }
-
-    /// True if the file under the staged name is the edit's own, or the file that it replaced.
-    fn is_ours(&self) -> bool {
-        matches!(self.owner(), Some(FileOwner::Copy | FileOwner::Before))
     }
 
     fn exchange(&self) -> Option<String> {

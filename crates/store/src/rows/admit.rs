@@ -4,7 +4,7 @@
 //! not exist.
 
 use super::store::EntityStore;
-use crate::row_location::RowLocation;
+use crate::row_location::{RowLocation, non_empty};
 use crate::sql::rows::check_id;
 use crate::tenant::Tenant;
 use lockgate_edit::request::Entity;
@@ -69,7 +69,7 @@ impl EntityStore {
                 .hint(hint)
         };
         let home = self.database.owner_of_app(&self.tenant, app)?;
-        let home = Some(home.ok_or_else(absent)?).filter(|organization| !organization.is_empty());
+        let home = non_empty(home.ok_or_else(absent)?);
         self.app_owners.lock().put(app.to_owned(), home.clone());
         Ok(home)
     }
@@ -106,7 +106,7 @@ impl EntityStore {
             },
             DefaultOwner::Global => return Ok(None),
         };
-        Ok(Some(found.unwrap_or_else(|| own.clone())).filter(|organization| !organization.is_empty()))
+        Ok(non_empty(found.unwrap_or_else(|| own.clone())))
     }
 }
 

@@ -87,7 +87,7 @@ impl EntityStore {
             if !bounds.clock.may_continue() {
                 return Ok(());
             }
-            let texts = selector.span(|span| self.database.texts(&self.tenant, span, portion))?;
+            let texts = self.database.texts(&self.tenant, selector.span(), portion)?;
             for (row, bytes) in portion.iter().zip(texts) {
                 // The row was removed meanwhile.
                 let Some(bytes) = bytes else { continue };
@@ -149,8 +149,7 @@ impl<'a> KeyPages<'a> {
         }
         let EntityStore { database, tenant, .. } = self.rows;
         let behind = self.last.as_ref().map(|last| (last.path.as_str(), last.organization.as_str()));
-        let mut found =
-            self.selector.span(|span| database.find(tenant, span, self.pieces, behind, self.size))?;
+        let mut found = database.find(tenant, self.selector.span(), self.pieces, behind, self.size)?;
         self.is_over = found.len() < self.size;
         self.last = found.last().cloned();
         found.retain(|row| self.selector.contains(row));

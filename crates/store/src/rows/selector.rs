@@ -2,7 +2,7 @@
 
 use super::store::EntityStore;
 use crate::paths::spelling::without_idle_dots;
-use crate::row_location::RowLocation;
+use crate::row_location::{RowLocation, non_empty};
 use crate::search::{SearchGlob, nothing_at};
 use crate::sql::rows::{Paths, RowFound, Span};
 use lockgate_edit::request::{Entity, EntityKind};
@@ -124,10 +124,9 @@ impl EntityStore {
         let EntityFilter { kind, owner, app_id, organization_id } = *filter;
         let organization = match owner {
             EntityOwner::App => Some(self.app_owner(app_id.unwrap_or_default())?.unwrap_or_default()),
-            EntityOwner::Organization => match organization_id {
-                Some(id) => self.check_organization(id)?,
-                None => None,
-            },
+            EntityOwner::Organization => {
+                organization_id.map_or(Ok(None), |id| self.check_organization(id))?
+            }
             EntityOwner::Global => Some(String::new()),
         };
         let app_id = app_id.filter(|_| owner == EntityOwner::App).map(str::to_owned);
@@ -142,7 +141,7 @@ impl EntityStore {
     }
 
     fn has_any(&self, selector: &EntitySelector) -> Result<bool, Error> {
-        let found = selector.span(|span| self.database.find(&self.tenant, span, &[], None, 1))?;
+        let found = self.database.find(&self.tenant, selector.span(), &[], None, 1)?;
         Ok(!found.is_empty())
     }
 }
@@ -174,29 +173,24 @@ impl EntitySelector {
 
     /// The location of a row.
     pub(super) fn location(&self, RowFound { organization, path, .. }: &RowFound) -> RowLocation {
-        let owner = Some(organization.clone()).filter(|organization| !organization.is_empty());
+        let owner = non_empty(organization.clone());
         let organization_id = owner.clone().filter(|_| self.owner == EntityOwner::Organization);
         let entity = Entity { path: path.clone(), organization_id, ..self.entity.clone() };
         RowLocation { entity, owner, database: self.database_number }
     }
 
-    /// Calls `query` with the span of the selection.
-    pub(super) fn span<T>(&self, query: impl FnOnce(Span<'_>) -> T) -> T {
-        let behind = match &self.paths {
-            PathSelection::Everywhere | PathSelection::Nowhere | PathSelection::At(_) => None,
-            PathSelection::Prefix(first, _) => successor(first),
-        };
-        let paths = match &self.paths {
-            PathSelection::Everywhere | PathSelection::Nowhere => Paths::All,
-            PathSelection::At(path) => Paths::Only(path),
-            PathSelection::Prefix(first, _) => Paths::From(first, behind.as_deref()),
-        };
-        query(Span {
+    /// The span of the selection.
+    pub(super) fn span(&self) -> Span<'_> {
+        Span {
             kind: self.entity.kind.name(),
             app: self.entity.app_id.as_deref().unwrap_or_default(),
             organization: self.organization.as_deref(),
-            paths,
-        })
+            paths: match &self.paths {
+                PathSelection::Everywhere | PathSelection::Nowhere => Paths::All,
+                PathSelection::At(path) => Paths::Only(path),
+                PathSelection::Prefix(prefix, _) => Paths::Prefix(prefix),
+            },
+        }
     }
 }
 
@@ -204,49 +198,4 @@ impl EntitySelector {
 fn no_rows_at(path: &str) -> Error {
     let hint = "name an entity, a folder, or a glob such as `*.py` or `src/**/*.rs`; without a path, all are searched";
     nothing_at(path).hint(hint).with_next(NextCall::List { folder: String::new() })
-}
-
-/// Returns the smallest text after all texts with this prefix, in byte order; `None` if there is none.
-fn successor(beginning: &str) -> Option<String> {
-    let mut characters: Vec<char> = beginning.chars().collect();
-    while let Some(last) = characters.pop() {
-        // Skips the surrogates, which are not characters.
-        let next = (u32::from(last) + 1..=u32::from(char::MAX)).find_map(char::from_u32);
-        if let Some(next) = next {
-            characters.push(next);
-            return Some(characters.into_iter().collect());
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn nothing_that_begins_so_comes_behind() {
-        for (beginning, behind) in [
-            ("a/", Some("a0")),
-            ("a", Some("b")),
-            ("\u{d7ff}", Some("\u{e000}")),
-            ("a\u{10ffff}", Some("b")),
-            ("\u{10ffff}", None),
-            ("", None),
-        ] {
-            assert_eq!(successor(beginning).as_deref(), behind);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn what_lies_between_begins_so(beginning in "\\PC{1,4}", other in "\\PC{0,6}") {
-            let behind = successor(&beginning);
-            for text in [other.clone(), format!("{beginning}{other}")] {
-                let between = text >= beginning && behind.as_ref().is_none_or(|behind| text < *behind);
-                prop_assert_eq!(between, text.starts_with(&beginning));
-            }
-        }
-    }
 }

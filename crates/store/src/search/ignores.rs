@@ -10,6 +10,7 @@ use crate::disk::folder::Folder;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustix::fs::{FileType, OFlags};
+use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -51,13 +52,10 @@ impl Ignores {
         if !rules && !repository {
             return above.cloned();
         }
-        let rules =
-            if rules { read(path, folder.open_to_read(NAME).map(std::fs::File::from).ok()) } else { none() };
-        let exclude = || {
-            let info = folder.enter(".git")?.enter("info")?;
-            info.open_to_read("exclude").map(std::fs::File::from)
-        };
-        let excluded = if repository { read(path, exclude().ok()) } else { none() };
+        let open_rules = || folder.open_to_read(NAME).ok();
+        let open_excluded = || folder.enter(".git").ok()?.enter("info").ok()?.open_to_read("exclude").ok();
+        let rules = read(path, rules.then(open_rules).flatten().map(File::from));
+        let excluded = read(path, repository.then(open_excluded).flatten().map(File::from));
         // The rules of an outer repository do not apply here.
         let above = above.filter(|_| !repository).cloned();
         Some(Arc::new(Ignores { above, rules, excluded, is_repository: repository }))
@@ -73,9 +71,9 @@ impl Ignores {
         folders.truncate(top + 1);
         folders.iter().rev().fold(None, |above, folder| {
             let is_repository = has_git(folder);
-            let (rules, excluded) = (folder.join(NAME), folder.join(".git/info/exclude"));
-            let rules = read(folder, open(&rules));
-            let excluded = if is_repository { read(folder, open(&excluded)) } else { none() };
+            let open_excluded = || open(&folder.join(".git/info/exclude"));
+            let rules = read(folder, open(&folder.join(NAME)));
+            let excluded = read(folder, is_repository.then(open_excluded).flatten());
             Some(Arc::new(Ignores { above, rules, excluded, is_repository }))
         })
     }
@@ -97,35 +95,31 @@ impl Ignores {
     }
 }
 
-fn none() -> Gitignore {
-    Gitignore::empty()
-}
-
 fn has_git(folder: &Path) -> bool {
     folder.join(".git").symlink_metadata().is_ok()
 }
 
 /// Opens a file outside of the roots, without blocking on a FIFO or device.
-fn open(path: &Path) -> Option<std::fs::File> {
+fn open(path: &Path) -> Option<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
-    std::fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()
+    OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()
 }
 
 /// Reads the rules of a file for a folder; unreadable files and invalid lines give none.
-fn read(folder: &Path, file: Option<std::fs::File>) -> Gitignore {
-    let Some(file) = file.filter(is_regular) else { return none() };
+fn read(folder: &Path, file: Option<File>) -> Gitignore {
+    let Some(file) = file.filter(is_regular) else { return Gitignore::empty() };
     let mut bytes = Vec::new();
     if file.take(LARGEST).read_to_end(&mut bytes).is_err() {
-        return none();
+        return Gitignore::empty();
     }
     let mut builder = GitignoreBuilder::new(folder);
     for line in String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').lines() {
         // Git ignores an invalid line as well.
         let _unless_broken = builder.add_line(None, line);
     }
-    builder.build().unwrap_or_else(|_| none())
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
-fn is_regular(file: &std::fs::File) -> bool {
+fn is_regular(file: &File) -> bool {
     rustix::fs::fstat(file).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
 }

@@ -40,7 +40,6 @@ use super::paths::file_location::FileLocation;
 use first::FirstEntries;
 use lockgate_text::Hints;
 use reader::{FileContent, FileReader};
-use rustix::fs::Stat;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use walk::{File, FileWalk, Visitor};
@@ -153,7 +152,7 @@ struct Surveyor<'a> {
 
 impl Visitor for Surveyor<'_> {
     fn take(&mut self, file: &File<'_>, skipped: &mut Skipped) {
-        let Some(stat) = stat(file, skipped) else { return };
+        let Some(stat) = readable(file.stat(), skipped) else { return };
         let result = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         self.is_cut |= result.is_err();
         if result.is_ok() {
@@ -176,13 +175,7 @@ struct FileSearcher<'a> {
 
 impl Visitor for FileSearcher<'_> {
     fn take(&mut self, file: &File<'_>, skipped: &mut Skipped) {
-        let count = match self.count(file) {
-            Ok(Some(count)) => count,
-            Ok(None) => return,
-            Err(Passed::Large) => return skipped.large += 1,
-            Err(Passed::Unreadable) => return skipped.unreadable += 1,
-            Err(Passed::Slow) => return skipped.slow += 1,
-        };
+        let Some(count) = self.count(file, skipped) else { return };
         self.searched += 1;
         if count == 0 {
             return;
@@ -193,45 +186,42 @@ impl Visitor for FileSearcher<'_> {
     }
 }
 
-enum Passed {
-    Large,
-    Unreadable,
-    Slow,
-}
-
 impl FileSearcher<'_> {
-    /// The number of matches in a file; `None` if it is binary, or may not be read.
-    fn count(&mut self, file: &File<'_>) -> Result<Option<usize>, Passed> {
-        let unreadable = |_| Passed::Unreadable;
-        let Some((open, stat)) = file.open().map_err(unreadable)? else { return Ok(None) };
+    /// The number of matches in a file; `None` if it is binary, or may not or could not be searched.
+    fn count(&mut self, file: &File<'_>, skipped: &mut Skipped) -> Option<usize> {
+        let (open, stat) = readable(file.open(), skipped)?;
         let hints = || match file.place() {
             Some(place) if file.dir_state.has_editorconfig => self.files.hints(&place),
             Some(_) | None => Hints::default(),
         };
-        let read = self.reader.read(&open, &stat, self.largest, hints).map_err(unreadable)?;
+        let read = self.reader.read(&open, &stat, self.largest, hints).map(Some);
+        let read = readable(read, skipped)?;
         let text = match &read {
             FileContent::Text(text) => text,
             FileContent::Decoded(buffer) => buffer.view().as_bytes(),
-            FileContent::Binary => return Ok(None),
-            FileContent::Large => return Err(Passed::Large),
+            FileContent::Binary => return None,
+            FileContent::Large => {
+                skipped.large += 1;
+                return None;
+            }
         };
         let mut count = 0;
         let end = self.finder.each(text, self.clock, |_| {
             count += 1;
             ControlFlow::Continue(())
         });
-        match end {
-            // Matches that were counted before the deadline count.
-            SearchEnd::Done | SearchEnd::Late => {}
-            SearchEnd::Slow => return Err(Passed::Slow),
+        // Matches that were counted before the deadline count.
+        if end == SearchEnd::Slow {
+            skipped.slow += 1;
+            return None;
         }
-        Ok((count == 0 || !reader::is_binary(text)).then_some(count))
+        (count == 0 || !reader::is_binary(text)).then_some(count)
     }
 }
 
-/// Returns the metadata of a file that may be read; counts one that the system did not let be read.
-fn stat(file: &File<'_>, skipped: &mut Skipped) -> Option<Stat> {
-    file.stat().unwrap_or_else(|_| {
+/// Returns the result of reading a file; counts one that the system did not let be read.
+fn readable<T>(result: rustix::io::Result<Option<T>>, skipped: &mut Skipped) -> Option<T> {
+    result.unwrap_or_else(|_| {
         skipped.unreadable += 1;
         None
     })
@@ -245,7 +235,7 @@ struct Lister {
 
 impl Visitor for Lister {
     fn take(&mut self, file: &File<'_>, skipped: &mut Skipped) {
-        let Some(stat) = stat(file, skipped) else { return };
+        let Some(stat) = readable(file.stat(), skipped) else { return };
         self.count += 1;
         let key = (file.dir_state.root, file.dir_state.join(file.name));
         self.first.put(key, 1, || Some((file.place()?, u64::try_from(stat.st_size).unwrap_or(0))));

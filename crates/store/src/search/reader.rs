@@ -60,8 +60,10 @@ impl FileReader {
         let is_utf8 = || bytes.is_ascii() || std::str::from_utf8(bytes).is_ok();
         if is_wide || has_nul || !is_utf8() {
             let hints = hints();
-            let is_binary = has_nul && !is_wide && hints.charset.is_none();
-            return Ok(if is_binary { FileContent::Binary } else { decoded(bytes, hints) });
+            if has_nul && !is_wide && hints.charset.is_none() {
+                return Ok(FileContent::Binary);
+            }
+            return Ok(Buffer::read(bytes.to_vec(), hints).map_or(FileContent::Binary, FileContent::Decoded));
         }
         let text = bytes.strip_prefix(MARK).unwrap_or(bytes);
         Ok(FileContent::Text(fold(text, &mut self.folded)))
@@ -93,13 +95,6 @@ impl FileReader {
 /// True if a text with a match also contains a NUL, so that it is binary.
 pub(super) fn is_binary(text: &[u8]) -> bool {
     memchr::memchr(0, text).is_some()
-}
-
-fn decoded(bytes: &[u8], hints: Hints) -> FileContent<'static> {
-    match Buffer::read(bytes.to_vec(), hints) {
-        Ok(buffer) => FileContent::Decoded(buffer),
-        Err(_) => FileContent::Binary,
-    }
 }
 
 /// Replaces every `\r\n` by `\n`.

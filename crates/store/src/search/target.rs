@@ -58,9 +58,7 @@ impl Files {
         let (root, rest) = self.split_root(path)?;
         match self.target_kind(root, &rest, path)? {
             TargetKind::File => self.admit_to_read(path).map(|place| SearchTarget::File(Box::new(place))),
-            TargetKind::Folder(start) => {
-                Ok(SearchTarget::Roots(SearchRoots { starts: vec![start], only: Only::All }))
-            }
+            TargetKind::Folder(start) => Ok(SearchTarget::Roots(SearchRoots::all(vec![start]))),
             TargetKind::Nothing if SearchGlob::is_glob(path) => {
                 self.globbed(root, &rest, path).map(SearchTarget::Roots)
             }
@@ -78,9 +76,7 @@ impl Files {
         }
         let (root, rest) = self.split_root(path)?;
         match self.target_kind(root, &rest, path)? {
-            TargetKind::Folder(start) => {
-                return Ok(SearchRoots { starts: vec![start], only: Only::All });
-            }
+            TargetKind::Folder(start) => return Ok(SearchRoots::all(vec![start])),
             TargetKind::Nothing if SearchGlob::is_glob(path) => return self.globbed(root, &rest, path),
             TargetKind::File | TargetKind::Nothing => {}
         }
@@ -93,7 +89,7 @@ impl Files {
                 let only = Only::Prefix(join(&start.path, &format!("{name}{end}")));
                 Ok(SearchRoots { starts: vec![start], only })
             }
-            TargetKind::File | TargetKind::Nothing => Ok(SearchRoots { starts: Vec::new(), only: Only::All }),
+            TargetKind::File | TargetKind::Nothing => Ok(SearchRoots::all(Vec::new())),
         }
     }
 
@@ -107,7 +103,7 @@ impl Files {
         {
             *first = base;
         }
-        Ok(SearchRoots { starts, only: Only::All })
+        Ok(SearchRoots::all(starts))
     }
 
     /// The root that a path names, and the rest of it.
@@ -179,6 +175,11 @@ fn above(roots: &[Root], found: WalkEnd) -> rustix::io::Result<Option<Arc<DirSta
 }
 
 impl SearchRoots {
+    /// All files below these folders.
+    fn all(starts: Vec<WalkFolder>) -> SearchRoots {
+        SearchRoots { starts, only: Only::All }
+    }
+
     /// Iterates over the folders at which a walk starts: the number of the root, the path, and the folder
     /// above.
     pub(super) fn starts(&self) -> impl Iterator<Item = &WalkFolder> {

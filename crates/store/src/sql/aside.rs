@@ -3,7 +3,6 @@
 //! Invariant: no part of it is deleted, and no new database is created while its name is taken.
 
 use super::columns::since_1970;
-use super::connection::io_error;
 use super::error::DatabaseError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,7 +16,7 @@ pub fn set_aside(path: &Path, reason: &str) -> Result<String, DatabaseError> {
     let new = free_name(path);
     for part in PARTS {
         match std::fs::rename(with_suffix(path, part), with_suffix(&new, part)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io_error(&error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
             Ok(()) | Err(_) => {}
         }
     }

@@ -48,17 +48,8 @@ impl Database {
             Ok(number.cast_unsigned())
         })?;
         self.count(number);
-        self.count_bytes(packs.iter().map(Packs::stored).sum::<usize>() as u64);
+        self.count_bytes(packs.iter().map(|packs| packs.stored).sum::<usize>() as u64);
         Ok(number)
-    }
-
-    /// Compresses the texts that will be stored, as far as that is known in advance.
-    fn pack(&self, row: &JournalRow<'_>) -> Result<Packs, DatabaseError> {
-        if !row.keep {
-            return Ok(Packs::default());
-        }
-        let known = self.read_briefly(|reader| texts::find_known(reader, row))?;
-        Ok(texts::prepare(row, known))
     }
 
     /// Records the inodes of an edit's staged copies, in the order of its recorded files.

@@ -1,13 +1,11 @@
-//! SQLite connections with lockgate's settings, and the mapping of errors of SQLite and of the operating system.
+//! SQLite connections with lockgate's settings.
 //!
 //! Invariant: no commit waits for the disk, except one that restarts the log. A caller that finds the
 //! database busy retries soon and gives up after [`BUSY_TIMEOUT`].
 
 use super::error::DatabaseError;
-use crate::system_error::file_size_limit;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ffi};
-use std::io;
+use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
 
@@ -23,10 +21,10 @@ const PAUSE: Duration = Duration::from_micros(250);
 /// Connects to an existing database.
 pub fn connect(path: &Path) -> Result<Connection, DatabaseError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags).map_err(map_error)?;
-    set_up(&mut connection).map_err(map_error)?;
-    let mode = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0));
-    match mode.map_err(map_error)?.as_str() {
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    set_up(&mut connection)?;
+    let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    match mode.as_str() {
         "wal" => Ok(connection),
         mode => {
             let reason = format!("its file system does not support SQLite's WAL mode, only {mode}");
@@ -59,44 +57,4 @@ fn set_up(connection: &mut Connection) -> rusqlite::Result<()> {
 fn retry_busy(times: i32) -> bool {
     std::thread::sleep(PAUSE);
     PAUSE.saturating_mul(u32::try_from(times).unwrap_or(0)) < BUSY_TIMEOUT
-}
-
-/// Maps an error of SQLite.
-#[expect(clippy::needless_pass_by_value, reason = "it is mapped over")]
-pub fn map_error(error: Error) -> DatabaseError {
-    let reason = error.to_string();
-    let extended = error.sqlite_error().map(|error| error.extended_code);
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => DatabaseError::Full(reason),
-        // The shared-memory index of the log could not grow; SQLite gives no more detail.
-        _ if extended == Some(ffi::SQLITE_IOERR_SHMSIZE) => {
-            above_file_size_limit(&reason).unwrap_or(DatabaseError::Full(reason))
-        }
-        // SQLite does not distinguish a file at its size limit from a disk error.
-        _ if extended == Some(ffi::SQLITE_IOERR_WRITE) => {
-            above_file_size_limit(&reason).unwrap_or(DatabaseError::Other(reason))
-        }
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => DatabaseError::Corrupt(reason),
-        _ => DatabaseError::Other(reason),
-    }
-}
-
-/// Maps an error of the operating system.
-pub fn io_error(error: &io::Error) -> DatabaseError {
-    let reason = error.to_string();
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => DatabaseError::Full(reason),
-        io::ErrorKind::FileTooLarge => above_file_size_limit(&reason).unwrap_or(DatabaseError::Full(reason)),
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            DatabaseError::Unusable(reason)
-        }
-        _ => DatabaseError::Other(reason),
-    }
-}
-
-/// Returns the error for a file that may have reached the file size limit of this process; `None` without a limit.
-fn above_file_size_limit(reason: &str) -> Option<DatabaseError> {
-    let limit = file_size_limit()?;
-    let reason = format!("{reason}; files of this process are limited to {limit} bytes (`ulimit -f`)");
-    Some(DatabaseError::FileTooLarge(reason))
 }

@@ -3,9 +3,9 @@
 //! Invariant: one thread writes at a time, and readers never wait for it. Only point queries use its connection.
 
 use super::aside::with_suffix;
-use super::connection::{LOG_KEPT, connect, io_error, map_error};
+use super::connection::{LOG_KEPT, connect};
 use super::error::DatabaseError;
-use super::schema;
+use super::schema::{self, SchemaState, VERSION};
 use crate::disk::folder::Identity;
 use crate::history::EditId;
 use parking_lot::{Mutex, MutexGuard};
@@ -43,23 +43,26 @@ pub(crate) struct Database {
 impl Database {
     /// Connects to the journal in this existing file.
     pub(super) fn connect(path: &Path) -> Result<Database, DatabaseError> {
-        let identity = identity(path).map_err(|error| io_error(&error))?;
+        let identity = identity(path)?;
         let writer = connect(path)?;
-        let mut state = schema::read_state(&writer).map_err(map_error)?;
-        if state == schema::SchemaState::New {
-            schema::create(&writer).map_err(map_error)?;
-            state = schema::read_state(&writer).map_err(map_error)?;
+        let mut state = schema::read_state(&writer)?;
+        if state == SchemaState::New {
+            schema::create(&writer)?;
+            state = schema::read_state(&writer)?;
         }
         let name = match state {
-            schema::SchemaState::Ours(name) => name,
-            schema::SchemaState::Newer(version) => return Err(DatabaseError::Unusable(newer(version))),
-            schema::SchemaState::New | schema::SchemaState::Foreign => {
+            SchemaState::Ours(name) => name,
+            SchemaState::Newer(version) => {
+                return Err(DatabaseError::Unusable(format!(
+                    "it was written by a newer lockgate: its table version is {version}, this one supports {VERSION}"
+                )));
+            }
+            SchemaState::New | SchemaState::Foreign => {
                 return Err(DatabaseError::Corrupt("it is not a lockgate journal".to_owned()));
             }
         };
-        schema::add_missing_tables(&writer).map_err(map_error)?;
-        let log = File::options().read(true).write(true).open(with_suffix(path, "-wal"));
-        let log = log.map_err(|error| io_error(&error))?;
+        schema::add_missing_tables(&writer)?;
+        let log = File::options().read(true).write(true).open(with_suffix(path, "-wal"))?;
         let (writer, readers) = (Mutex::new(writer), Mutex::default());
         let (path, due) = (path.to_owned(), AtomicBool::new(false));
         // At first they are compared with any limit.
@@ -93,8 +96,7 @@ impl Database {
 
     /// Flushes all writes to the disk, so that they survive a power failure.
     pub fn sync(&self) -> Result<(), DatabaseError> {
-        rustix::io::retry_on_intr(|| rustix::fs::fdatasync(&self.log))
-            .map_err(|errno| io_error(&errno.into()))
+        Ok(rustix::io::retry_on_intr(|| rustix::fs::fdatasync(&self.log)).map_err(io::Error::from)?)
     }
 
     /// The size of the database's file in bytes, without the log.
@@ -145,10 +147,10 @@ impl Database {
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, DatabaseError> {
         let mut writer = self.writer();
-        let transaction =
-            writer.transaction_with_behavior(TransactionBehavior::Immediate).map_err(map_error)?;
-        let value = work(&transaction).map_err(map_error)?;
-        transaction.commit().map_err(map_error).map(|()| value)
+        let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let value = work(&transaction)?;
+        transaction.commit()?;
+        Ok(value)
     }
 
     /// Runs `work` on a connection for reading, concurrently with the writer.
@@ -158,7 +160,7 @@ impl Database {
     ) -> Result<T, DatabaseError> {
         let idle = self.readers.lock().pop();
         let reader = idle.map_or_else(|| connect(&self.path), Ok)?;
-        let value = work(&reader).map_err(map_error)?;
+        let value = work(&reader)?;
         let mut readers = self.readers.lock();
         if readers.len() < READERS {
             readers.push(reader);
@@ -178,7 +180,7 @@ impl Database {
             work(&transaction)
         };
         match self.writer.try_lock() {
-            Some(writer) => in_transaction(&writer).map_err(map_error),
+            Some(writer) => Ok(in_transaction(&writer)?),
             None => self.read(in_transaction),
         }
     }
@@ -187,12 +189,6 @@ impl Database {
     pub(super) fn writer(&self) -> MutexGuard<'_, Connection> {
         self.writer.lock()
     }
-}
-
-fn newer(version: i64) -> String {
-    format!("it was written by a newer lockgate: its table version is {version}, this one supports {}", {
-        schema::VERSION
-    })
 }
 
 fn identity(path: &Path) -> io::Result<Identity> {

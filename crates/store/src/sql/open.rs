@@ -4,7 +4,6 @@
 //! another program is not used.
 
 use super::aside::set_aside;
-use super::connection::io_error;
 use super::database::Database;
 use super::error::DatabaseError;
 use crate::state::{doubt, open_or_create};
@@ -83,21 +82,21 @@ fn lock_exclusively(lock: &File) -> Result<(), DatabaseError> {
                     "another process kept it locked for too long while opening it".to_owned(),
                 ));
             }
-            Err(errno) => return Err(io_error(&errno.into())),
+            Err(errno) => return Err(std::io::Error::from(errno).into()),
         }
     }
 }
 
 /// Opens or creates a file that only this user can access.
 fn open_private(path: &Path) -> Result<File, DatabaseError> {
-    open_or_create(path, OFlags::NOFOLLOW | OFlags::NONBLOCK).map_err(|error| io_error(&error))
+    Ok(open_or_create(path, OFlags::NOFOLLOW | OFlags::NONBLOCK)?)
 }
 
 /// Returns the reason why the file cannot be a database, if any.
 fn unusable_reason(path: &Path) -> Result<Option<String>, DatabaseError> {
     match path.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(io_error(&error)),
+        Err(error) => Err(error.into()),
         Ok(found) if !found.is_file() => Ok(Some("it is not a file".to_owned())),
         Ok(found) => doubt(&found)
             .map_or(Ok(None), |reason| Err(DatabaseError::Unusable(format!("its database {reason}")))),

@@ -37,12 +37,7 @@ impl Database {
     /// Returns the first edit of this path that passes the filter.
     pub fn newest(&self, filter: EditFilter, path: &str) -> Result<Option<Entry>, DatabaseError> {
         let sql = newest_sql(filter);
-        self.read_briefly(|reader| self.newest_in(reader, &sql, path))
-    }
-
-    fn newest_in(&self, reader: &Connection, sql: &str, path: &str) -> rusqlite::Result<Option<Entry>> {
-        let newest = reader.prepare_cached(sql)?.query_row([path], |row| row.get(0)).optional()?;
-        self.entry_with_number(reader, newest)
+        self.read_briefly(|reader| self.selected(reader, &sql, [path]))
     }
 
     /// Returns the first edit that passes the filter, and the time that counts: when it was begun or
@@ -54,12 +49,12 @@ impl Database {
         let undone = "SELECT later.at FROM edits JOIN edits AS later ON later.number = edits.undone
             WHERE edits.number = ?";
         self.read(|reader| {
-            let last = reader.prepare_cached(&sql)?.query_row([], |row| row.get(0)).optional()?;
-            let Some(entry) = self.entry_with_number(reader, last)? else { return Ok(None) };
+            let Some(entry) = self.selected(reader, &sql, [])? else { return Ok(None) };
+            let number = entry.id.number().cast_signed();
             let at = match filter {
                 EditFilter::Settled | EditFilter::ToUndo => None,
                 EditFilter::ToRedo => {
-                    reader.prepare_cached(undone)?.query_row([last], |row| row.get(0)).optional()?
+                    reader.prepare_cached(undone)?.query_row([number], |row| row.get(0)).optional()?
                 }
             };
             Ok(Some((at.map_or(entry.at, time), entry)))
@@ -70,11 +65,7 @@ impl Database {
     pub fn last_reversal(&self, number: u64) -> Result<Option<Entry>, DatabaseError> {
         let newest = "SELECT number FROM edits WHERE of = ? AND kind <> 0 AND settled = 1
             ORDER BY number DESC LIMIT 1";
-        self.read(|reader| {
-            let mut newest = reader.prepare_cached(newest)?;
-            let newest = newest.query_row([number.cast_signed()], |row| row.get(0)).optional()?;
-            self.entry_with_number(reader, newest)
-        })
+        self.read(|reader| self.selected(reader, newest, [number.cast_signed()]))
     }
 
     /// True if this journal gave an edit this id, even if the edit was removed since.
@@ -87,8 +78,15 @@ impl Database {
         self.read(|reader| reader.prepare_cached(given)?.exists([id.number().cast_signed()]))
     }
 
-    /// Returns the edit with this number, if it exists.
-    fn entry_with_number(&self, reader: &Connection, number: Option<i64>) -> rusqlite::Result<Option<Entry>> {
+    /// Returns the edit whose number a statement selects, if it selects one.
+    fn selected(
+        &self,
+        reader: &Connection,
+        sql: &str,
+        values: impl Params,
+    ) -> rusqlite::Result<Option<Entry>> {
+        let number: Option<i64> =
+            reader.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
         let one = |number| self.entries_where(reader, "number = ?", [number]).map(first);
         number.map_or(Ok(None), one)
     }
@@ -100,7 +98,7 @@ impl Database {
         let newest = newest_sql(EditFilter::Settled);
         self.read_briefly(|reader| {
             let has_unsettled = reader.prepare_cached(unsettled)?.exists([path])?;
-            Ok((has_unsettled, self.newest_in(reader, &newest, path)?))
+            Ok((has_unsettled, self.selected(reader, &newest, [path])?))
         })
     }
 

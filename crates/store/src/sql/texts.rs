@@ -22,7 +22,7 @@ const SMALL_DELTA: usize = 64;
 pub(super) struct Packs {
     before: Option<Vec<u8>>,
     after: Option<PackedText>,
-    stored: usize,
+    pub(super) stored: usize,
 }
 
 /// The packed bytes of a text after an edit.
@@ -34,11 +34,6 @@ enum PackedText {
 }
 
 impl Packs {
-    /// Returns the number of bytes that were stored.
-    pub(super) fn stored(&self) -> usize {
-        self.stored
-    }
-
     /// Returns the packed bytes of the text before an edit, to be stored.
     fn take_before(&mut self, text: &[u8]) -> Vec<u8> {
         let packed = self.before.take().unwrap_or_else(|| pack::whole(text));
@@ -105,6 +100,29 @@ impl Database {
         Ok(found.filter(|(text, hash)| Version::hash(text).bytes() == hash).map(|(text, _)| text))
     }
 
+    /// Compresses the texts of a change that will be stored, as far as that is known in advance, without the write lock.
+    pub(super) fn pack(&self, row: &JournalRow<'_>) -> Result<Packs, DatabaseError> {
+        let mut packs = Packs::default();
+        if !row.keep {
+            return Ok(packs);
+        }
+        let [stored_before, stored_after] = self.read_briefly(|reader| {
+            let stored = |content: Option<Content<'_>>| {
+                content.map_or(Ok(None), |content| find(reader, content.version))
+            };
+            Ok([stored(row.before)?, stored(row.after)?])
+        })?;
+        if let (Some(content), None) = (row.before, stored_before) {
+            packs.before = Some(pack::whole(content.bytes));
+        }
+        if let (Some(content), None) = (row.after, stored_after) {
+            let depth = stored_before.map_or(0, |stored| stored.depth);
+            let base = row.before.filter(|_| depth < DEEPEST).map(|base| (base.bytes, depth));
+            packs.after = Some(pack_after(base, content.bytes));
+        }
+        Ok(packs)
+    }
+
     /// Stores a text that was only read, unless it exists.
     pub fn keep(&self, content: Content<'_>) -> Result<(), DatabaseError> {
         if content.bytes.len() > pack::LARGEST || self.read(|reader| find(reader, content.version))?.is_some()
@@ -121,33 +139,6 @@ impl Database {
         self.count_bytes(packed.len() as u64);
         Ok(())
     }
-}
-
-/// The texts of a change that are stored already.
-pub(super) struct KnownTexts {
-    before: Option<StoredText>,
-    after: Option<StoredText>,
-}
-
-/// Finds the texts of a change that are stored.
-pub(super) fn find_known(reader: &Connection, row: &JournalRow<'_>) -> rusqlite::Result<KnownTexts> {
-    let known =
-        |content: Option<Content<'_>>| content.map_or(Ok(None), |content| find(reader, content.version));
-    Ok(KnownTexts { before: known(row.before)?, after: known(row.after)? })
-}
-
-/// Packs the texts that are not stored yet, without the write lock.
-pub(super) fn prepare(row: &JournalRow<'_>, KnownTexts { before, after }: KnownTexts) -> Packs {
-    let mut packs = Packs::default();
-    if let (Some(content), None) = (row.before, before) {
-        packs.before = Some(pack::whole(content.bytes));
-    }
-    if let (Some(content), None) = (row.after, after) {
-        let depth = before.map_or(0, |stored| stored.depth);
-        let base = row.before.filter(|_| depth < DEEPEST).map(|base| (base.bytes, depth));
-        packs.after = Some(pack_after(base, content.bytes));
-    }
-    packs
 }
 
 /// Stores the texts of a change, or refers to the existing ones.

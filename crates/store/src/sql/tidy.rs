@@ -7,7 +7,7 @@
 //! would free next to nothing.
 
 use super::columns::{count, now};
-use super::connection::{self, LOG_KEPT};
+use super::connection::LOG_KEPT;
 use super::database::Database;
 use super::error::DatabaseError;
 use crate::history::RetentionLimits;
@@ -237,9 +237,9 @@ impl Database {
             let writer = self.writer();
             // Each step frees one page.
             let vacuum = format!("PRAGMA incremental_vacuum({PORTION})");
-            let mut vacuum = writer.prepare(&vacuum).map_err(connection::map_error)?;
-            let mut rows = vacuum.query([]).map_err(connection::map_error)?;
-            while rows.next().map_err(connection::map_error)?.is_some() {}
+            let mut vacuum = writer.prepare(&vacuum)?;
+            let mut rows = vacuum.query([])?;
+            while rows.next()?.is_some() {}
         }
     }
 

@@ -8,6 +8,7 @@ use super::database::Database;
 use super::error::DatabaseError;
 use crate::disk::inode::{Inode, Inodes};
 use lockgate_text::Version;
+use std::collections::BTreeSet;
 
 /// An edit that was begun and not settled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,10 +82,8 @@ impl Database {
             paths.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
         })?;
         let folder = |path: &String| path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
-        let mut folders: Vec<String> = paths.iter().map(folder).collect();
-        folders.sort();
-        folders.dedup();
-        Ok(folders)
+        let folders: BTreeSet<String> = paths.iter().map(folder).collect();
+        Ok(folders.into_iter().collect())
     }
 }
 

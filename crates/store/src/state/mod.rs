@@ -171,13 +171,11 @@ impl StateFolder {
     }
 
     fn records(&self, folder: &str) -> Result<PathBuf, Error> {
-        match &self.home {
-            Ok(home) => Ok(home.join(folder)),
-            Err(reason) => {
-                let error = Error::new(Code::PermissionDenied, format!("no record can be written: {reason}"));
-                Err(error.hint("set XDG_STATE_HOME to a folder outside every root"))
-            }
-        }
+        let no_home = |reason: &String| {
+            Error::new(Code::PermissionDenied, format!("no record can be written: {reason}"))
+                .hint("set XDG_STATE_HOME to a folder outside every root")
+        };
+        self.home.as_ref().map(|home| home.join(folder)).map_err(no_home)
     }
 
     /// True if the folders of the records exist; doubtful ones are an error.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rustix::net::sockopt::socket_peercred;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, UCred, connect, socket_with};
 
 use super::{StateFolder, doubt, root_name, staged_name};
 
@@ -89,23 +89,20 @@ impl StateFolder {
             let file = folder.join(name).symlink_metadata().ok()?;
             let is_private = doubt(&file).is_none() && file.mode() & OTHERS == 0;
             let stream = is_private.then(|| connect_to(&open, name).ok()).flatten()?;
-            is_same_user(&stream).then_some(stream)
+            peer_of_user(&stream).map(|_| stream)
         })
     }
 }
 
-/// True if the process at the other end of a socket runs as the same user.
-fn is_same_user(stream: impl AsFd) -> bool {
-    socket_peercred(stream).is_ok_and(|peer| peer.uid == rustix::process::geteuid())
+/// Returns the process at the other end of a socket, if it runs as the same user.
+fn peer_of_user(stream: impl AsFd) -> Option<UCred> {
+    socket_peercred(stream).ok().filter(|peer| peer.uid == rustix::process::geteuid())
 }
 
 /// True if the process at the other end of a socket runs as the same user, in no sandbox that this process is not in: a
 /// program that a gate runs in a sandbox must not reach what is outside of it through a server.
 pub fn is_equal_peer(stream: impl AsFd) -> bool {
-    let Ok(peer) = socket_peercred(stream) else { return false };
-    if peer.uid != rustix::process::geteuid() {
-        return false;
-    }
+    let Some(peer) = peer_of_user(stream) else { return false };
     let (own, other) = (confinement("self"), confinement(&peer.pid.as_raw_nonzero().to_string()));
     own.zip(other).is_some_and(|(own, other)| own.iter().zip(other).all(|(own, other)| other <= *own))
 }
@@ -183,7 +180,7 @@ mod tests {
         assert!(state.connect(other).is_none());
         let mut client = state.connect(root).unwrap();
         let (mut accepted, _) = server.listener().unwrap().accept().unwrap();
-        assert!(is_same_user(&accepted) && is_equal_peer(&accepted));
+        assert!(peer_of_user(&accepted).is_some() && is_equal_peer(&accepted));
         accepted.write_all(b"x").unwrap();
         drop(accepted);
         let mut read = String::new();

@@ -3,6 +3,7 @@
 use super::APPS;
 use super::names::{self, NamedKey};
 use crate::disk::folder::Folder;
+use crate::row_location::non_empty;
 use crate::system_error;
 use lockgate_error::{Code, Error};
 use lockgate_policy::is_id;
@@ -113,7 +114,7 @@ impl ImportDir {
         let text = text.map_err(|_| wrong(1))?;
         let app = |(at, line): (usize, &str)| {
             let (id, organization) = line.split_once('\t').unwrap_or((line, ""));
-            let organization = (!organization.is_empty()).then(|| organization.to_owned());
+            let organization = non_empty(organization.to_owned());
             let known = is_id(id) && organization.as_deref().is_none_or(is_id);
             if known { Ok((id.to_owned(), organization)) } else { Err(wrong(at + 1)) }
         };

@@ -55,7 +55,7 @@ impl ExportDir {
     /// as that of another entity. Any other error concerns the folder as a whole.
     pub fn write(&mut self, entity: &Entity, bytes: &[u8]) -> Result<(), Error> {
         let EntityPath { folders, file } = names::from_entity(entity)?;
-        let shown = shown_path(&folders, &file);
+        let shown = format!("{}/{file}", folders.join("/"));
         let failed = |errno| system_error::failed("writing it", &shown, errno);
         let folder = self.enter(&folders, &shown)?;
         let new = match create(folder, &file) {
@@ -125,10 +125,6 @@ fn create(folder: &Folder, name: &str) -> Result<std::os::fd::OwnedFd, Errno> {
 
 fn with_suffix(name: &str) -> String {
     format!("{name}{FILE_SUFFIX}")
-}
-
-fn shown_path(folders: &[String], file: &str) -> String {
-    format!("{}/{file}", folders.join("/"))
 }
 
 fn git_folder(shown: &str) -> Error {

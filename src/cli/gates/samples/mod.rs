@@ -24,7 +24,7 @@ use lockgate_checks::{
 };
 use lockgate_error::Error;
 use lockgate_policy::{Gate, Sample};
-use results::{SampleOutcome, SampleResults, TestedGate, Trial};
+use results::{SampleComparison, SampleOutcome, SampleResults, TestedGate, Trial};
 
 /// Tests the gates, prints each result when it is ready, and returns true on success. A quiet command prints the gates
 /// that failed, and the summary if the command fails.
@@ -134,7 +134,10 @@ fn trial(
         path: sample.path.clone(),
         disk_state,
         expected_count: sample.finds.len(),
-        difference: found.map(|found| mismatch(sample, &found)),
+        comparison: match found {
+            Ok(found) => mismatch(sample, &found).map_or(SampleComparison::Agrees, SampleComparison::Differs),
+            Err(why) => SampleComparison::NoResult(why),
+        },
         ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::results::{SampleOutcome, SampleResults, TestedGate, Trial};
+use super::results::{SampleComparison, SampleOutcome, SampleResults, TestedGate, Trial};
 use crate::cli::gates::gate_list::NotRun;
 use crate::cli::paint::{ADDED, DONE, FAINT, LABEL, REJECTED, REMOVED, WARNING, labelled, paint};
 use crate::cli::trust::render::visible;
@@ -77,10 +77,10 @@ fn run_count(trials: &[Trial]) -> String {
 /// Renders a sample that differs: missing findings in red, unexpected ones in green.
 fn trial(trial: &Trial) -> String {
     let title = format!("sample {}: {}{}", trial.number, trial.path, disk_state_note(trial.disk_state));
-    match &trial.difference {
-        Ok(None) => String::new(),
-        Err(why) => note(&title) + &note(&format!("  {why}")),
-        Ok(Some(Mismatch { missing, unexpected })) => {
+    match &trial.comparison {
+        SampleComparison::Agrees => String::new(),
+        SampleComparison::NoResult(why) => note(&title) + &note(&format!("  {why}")),
+        SampleComparison::Differs(Mismatch { missing, unexpected }) => {
             let side = |style, text: String| format!("      {}\n", paint(style, visible(&text)));
             let missing =
                 missing.iter().map(|expected| side(REMOVED, format!("- {}", expected_line(expected))));
@@ -160,7 +160,11 @@ pub(super) fn json(results: &SampleResults) -> Value {
 }
 
 fn sample(trial: &Trial) -> Value {
-    let differs = trial.difference.as_ref().ok().and_then(Option::as_ref);
+    let (why, differs) = match &trial.comparison {
+        SampleComparison::Agrees => (None, None),
+        SampleComparison::Differs(mismatch) => (None, Some(mismatch)),
+        SampleComparison::NoResult(why) => (Some(why), None),
+    };
     let missing: Vec<String> = differs.iter().flat_map(|it| &it.missing).map(expected_line).collect();
     let unexpected: Vec<String> = differs.iter().flat_map(|it| &it.unexpected).map(found_line).collect();
     json!({
@@ -168,8 +172,8 @@ fn sample(trial: &Trial) -> Value {
         "path": trial.path,
         "over_a_file": trial.disk_state.map(|disk_state| disk_state == DiskState::Empty),
         "finds": trial.expected_count,
-        "agrees": matches!(trial.difference, Ok(None)),
-        "why": trial.difference.as_ref().err(),
+        "agrees": why.is_none() && differs.is_none(),
+        "why": why,
         "missing": missing,
         "unexpected": unexpected,
         "ms": trial.ms,

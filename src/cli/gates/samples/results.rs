@@ -23,9 +23,16 @@ pub struct Trial {
     pub disk_state: Option<DiskState>,
     /// Number of findings that the sample expects.
     pub expected_count: usize,
-    /// How the findings differ from the expected ones, or the reason why the gate gave no result.
-    pub difference: Result<Option<Mismatch>, String>,
+    pub comparison: SampleComparison,
     pub ms: u64,
+}
+
+/// The findings of a gate in a sample, compared with the expected ones.
+pub enum SampleComparison {
+    Agrees,
+    Differs(Mismatch),
+    /// The gate gave no result, with the reason.
+    NoResult(String),
 }
 
 /// The result of a gate over all samples.
@@ -41,7 +48,7 @@ pub enum SampleOutcome {
 
 impl TestedGate {
     pub fn outcome(&self) -> SampleOutcome {
-        let agree = self.trials.iter().all(|trial| matches!(trial.difference, Ok(None)));
+        let agree = self.trials.iter().all(|trial| matches!(trial.comparison, SampleComparison::Agrees));
         match &self.not_run {
             Some(NotRun::Unavailable(_)) => SampleOutcome::Unavailable,
             Some(NotRun::Untrusted(_)) => SampleOutcome::Untrusted,

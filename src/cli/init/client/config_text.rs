@@ -151,9 +151,11 @@ impl<'a> ConfigText<'a> {
         }
     }
 
-    pub(super) fn array<'n>(&self, node: &'n Node<'a>, path: &[&str]) -> Result<&'n Array<'a>, MergeError> {
-        let name = path.last().copied().unwrap_or_default();
-        node.as_array().ok_or_else(|| self.error(node.range().start, format!("`{name}` is not an array")))
+    pub(super) fn array<'n>(&self, property: &'n ObjectProp<'a>) -> Result<&'n Array<'a>, MergeError> {
+        property.value.as_array().ok_or_else(|| {
+            let problem = format!("`{}` is not an array", property.name.as_str());
+            self.error(property.value.range().start, problem)
+        })
     }
 
     /// Follows a path of names as far as the text has it.

@@ -9,8 +9,9 @@ use toml_edit::{Document, InlineTable, Item, Table, TableLike};
 
 use super::addition::NAME;
 use super::config_text::{LineColumn, MergeError, position, split_mark};
+use super::layout::line_end;
 use super::merge::{ExistingObject, MergeResult};
-use super::wanted::is_foreign_field;
+use super::wanted::{is_foreign_field, object_fields};
 
 /// Adds the server to the table `key` of a text.
 pub(super) fn merge(text: &str, key: &str, fields: &Map<String, Value>) -> Result<MergeResult, MergeError> {
@@ -122,19 +123,13 @@ fn not_its_own(at: LineColumn) -> MergeError {
     MergeError { problem: format!("the server `{NAME}` is not a table of its own"), at }
 }
 
-fn line_end(text: &str) -> &'static str {
-    let first = text.split_inclusive('\n').next().unwrap_or_default();
-    if first.ends_with("\r\n") { "\r\n" } else { "\n" }
-}
-
 /// Returns the server of a text; `None` if the text has none.
 pub(super) fn find(text: &str, key: &str) -> Result<Option<ExistingObject>, MergeError> {
     let document = parse(text)?;
     let servers = document.get(key).and_then(Item::as_table_like);
     let Some(server) = servers.and_then(|servers| servers.get(NAME)) else { return Ok(None) };
     table(text, server, NAME)?;
-    let fields = json_value(server).as_object().cloned().unwrap_or_default();
-    Ok(Some(ExistingObject { fields, at: start(text, server) }))
+    Ok(Some(ExistingObject { fields: object_fields(json_value(server)), at: start(text, server) }))
 }
 
 /// Removes the server with its subtables; `None` if the text has none.

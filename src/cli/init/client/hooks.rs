@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::addition::NAME;
 use super::kinds::{FlatField, HookEvent, HookFormat};
 use super::layout::TextLayout;
-use super::wanted::{Content, Contents, Wanted};
+use super::wanted::{Content, Contents, Wanted, WantedValue};
 
 /// The command of a hook.
 pub(super) const COMMAND: &str = "lockgate hook";
@@ -34,25 +34,23 @@ const PROGRAM_MODE: u32 = 0o755;
 
 /// Returns the hooks of a client, as parts of a configuration or as files.
 pub(super) fn contents(format: HookFormat) -> Contents {
+    let program = |command: &str| json!({ "type": "command", "command": command, "timeout": TIMEOUT, "statusMessage": STATUS });
     match format {
-        HookFormat::Groups(events) => groups(events, |_| ()),
+        HookFormat::Groups(events) => groups(events, &program(COMMAND)),
         // Copilot reads the file as well, and blocks every edit where the program is not installed.
-        HookFormat::SharedGroups(events) => groups(events, |program| {
-            program.insert("command".to_owned(), json!(COMMAND_IF_INSTALLED));
-        }),
-        HookFormat::NamedGroups(events) => groups(events, |program| {
-            // Gemini CLI shows the name, and counts in milliseconds.
-            program.insert("name".to_owned(), json!(NAME));
-            program.insert("timeout".to_owned(), json!(TIMEOUT * 1000));
-            program.shift_remove("statusMessage");
-        }),
+        HookFormat::SharedGroups(events) => groups(events, &program(COMMAND_IF_INSTALLED)),
+        // Gemini CLI shows the name, and counts in milliseconds.
+        HookFormat::NamedGroups(events) => groups(
+            events,
+            &json!({ "type": "command", "command": COMMAND, "timeout": TIMEOUT * 1000, "name": NAME }),
+        ),
         HookFormat::Tagged(events) => {
             let group = |(event, matcher): &HookEvent| {
                 let program = json!({ "type": "command", "command": COMMAND, "timeout": TIMEOUT });
                 ((*event).to_owned(), json!([{ "matcher": matcher.unwrap_or("*"), "hooks": [program] }]))
             };
             let fields = events.iter().map(group).collect();
-            parts(vec![Wanted::Object { path: vec![NAME], fields }])
+            parts(vec![Wanted { path: vec![NAME], value: WantedValue::Object(fields) }])
         }
         HookFormat::Flat { events, field } => flat(events, field),
         HookFormat::OwnFile(events) => own_file(events),
@@ -69,22 +67,14 @@ fn parts(wanted: Vec<Wanted>) -> Contents {
     vec![("", Content::Json(wanted))]
 }
 
-/// Returns a group for each event; `adapt` changes the entry of the program in it.
-fn groups(events: &[HookEvent], adapt: impl Fn(&mut Map<String, Value>)) -> Contents {
+/// Returns a group with this program for each event.
+fn groups(events: &[HookEvent], program: &Value) -> Contents {
     let group = |(event, matcher): &HookEvent| {
-        let mut hook = Map::from_iter([
-            ("type".to_owned(), json!("command")),
-            ("command".to_owned(), json!(COMMAND)),
-            ("timeout".to_owned(), json!(TIMEOUT)),
-            ("statusMessage".to_owned(), json!(STATUS)),
-        ]);
-        adapt(&mut hook);
-        let hooks = json!([hook]);
         let group = match matcher {
-            Some(matcher) => json!({ "matcher": matcher, "hooks": hooks }),
-            None => json!({ "hooks": hooks }),
+            Some(matcher) => json!({ "matcher": matcher, "hooks": [program] }),
+            None => json!({ "hooks": [program] }),
         };
-        Wanted::Element { path: vec!["hooks", event], value: group }
+        Wanted { path: vec![LIST, event], value: WantedValue::Element(group) }
     };
     parts(events.iter().map(group).collect())
 }
@@ -98,9 +88,9 @@ fn flat(events: &[HookEvent], field: FlatField) -> Contents {
             (FlatField::Timeout, None) => json!({ "command": COMMAND, "timeout": TIMEOUT }),
             (FlatField::ShowOutput, _) => json!({ "command": COMMAND, "show_output": true }),
         };
-        Wanted::Element { path: vec!["hooks", event], value }
+        Wanted { path: vec![LIST, event], value: WantedValue::Element(value) }
     };
-    let version = Wanted::Default { path: vec!["version"], value: json!(1) };
+    let version = Wanted { path: vec!["version"], value: WantedValue::Default(json!(1)) };
     let version = Some(version).filter(|_| field == FlatField::Timeout);
     parts(version.into_iter().chain(events.iter().map(hook)).collect())
 }

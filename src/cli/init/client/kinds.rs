@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 
 use super::addition::{Addition, NAME, Scope};
-use super::wanted::Wanted;
+use super::wanted::{Content, Wanted, WantedValue, object_fields};
 
 use lockgate_hosts::host::Host;
 
@@ -491,24 +491,17 @@ impl ServerFormat {
         };
         let tools = toolsets.into_iter().flat_map(|list| ["--tools", list]);
         let words: Vec<&str> = ["serve"].into_iter().chain(root.iter().copied()).chain(tools).collect();
-        let mut entry = Map::new();
-        match self.entry {
-            EntryFormat::Stdio => drop(entry.insert("type".to_owned(), json!("stdio"))),
-            EntryFormat::Local | EntryFormat::WordList => {
-                drop(entry.insert("type".to_owned(), json!("local")))
+        object_fields(match self.entry {
+            EntryFormat::Plain | EntryFormat::Toml => json!({ "command": NAME, "args": words }),
+            EntryFormat::Stdio => json!({ "type": "stdio", "command": NAME, "args": words }),
+            EntryFormat::Local => {
+                json!({ "type": "local", "command": NAME, "args": words, "tools": ["*"] })
             }
-            EntryFormat::Plain | EntryFormat::Toml => {}
-        }
-        if self.entry == EntryFormat::WordList {
-            entry.insert("command".to_owned(), [NAME].into_iter().chain(words).collect());
-            return entry;
-        }
-        entry.insert("command".to_owned(), json!(NAME));
-        entry.insert("args".to_owned(), json!(words));
-        if self.entry == EntryFormat::Local {
-            entry.insert("tools".to_owned(), json!(["*"]));
-        }
-        entry
+            EntryFormat::WordList => {
+                let command: Vec<&str> = [NAME].into_iter().chain(words).collect();
+                json!({ "type": "local", "command": command })
+            }
+        })
     }
 
     /// Returns the next step for a person.
@@ -520,13 +513,15 @@ impl ServerFormat {
         self.next.replace("{folder}", folder)
     }
 
-    pub(super) fn is_toml(&self) -> bool {
-        self.entry == EntryFormat::Toml
-    }
-
-    /// Returns the part of a JSON configuration with the server.
-    pub(super) fn wanted(&self, scope: Scope, toolsets: Option<&str>) -> Vec<Wanted> {
-        vec![Wanted::Object { path: vec![self.key, NAME], fields: self.entry(scope, toolsets) }]
+    /// Returns the part of a configuration with the server.
+    pub(super) fn content(&self, scope: Scope, toolsets: Option<&str>) -> Content {
+        let (key, fields) = (self.key, self.entry(scope, toolsets));
+        match self.entry {
+            EntryFormat::Toml => Content::TomlServer { key, fields },
+            EntryFormat::Plain | EntryFormat::Stdio | EntryFormat::Local | EntryFormat::WordList => {
+                Content::Json(vec![Wanted { path: vec![key, NAME], value: WantedValue::Object(fields) }])
+            }
+        }
     }
 }
 
@@ -550,10 +545,12 @@ impl Exclusion {
     pub(super) fn wanted(self) -> Vec<Wanted> {
         match self {
             Exclusion::List(path, tools) => {
-                let part = |tool: &&str| Wanted::Element { path: path.to_vec(), value: json!(tool) };
-                tools.iter().map(part).collect()
+                let element = |tool: &&str| WantedValue::Element(json!(tool));
+                tools.iter().map(|tool| Wanted { path: path.to_vec(), value: element(tool) }).collect()
             }
-            Exclusion::Value(path, value) => vec![Wanted::Value { path: path.to_vec(), value: json!(value) }],
+            Exclusion::Value(path, value) => {
+                vec![Wanted { path: path.to_vec(), value: WantedValue::Exact(json!(value)) }]
+            }
             Exclusion::None(_) => Vec::new(),
         }
     }

@@ -17,10 +17,8 @@ pub(super) struct TextLayout<'a> {
 impl<'a> TextLayout<'a> {
     /// Detects the layout of a text.
     pub(super) fn detect(text: &'a str) -> TextLayout<'a> {
-        let first = text.split_inclusive('\n').next().unwrap_or_default();
-        let line_end = if first.ends_with("\r\n") { "\r\n" } else { "\n" };
         let indented = text.lines().map(blanks_before).find(|blanks| !blanks.is_empty());
-        TextLayout { text, line_end, unit: indented.unwrap_or(PLAIN) }
+        TextLayout { text, line_end: line_end(text), unit: indented.unwrap_or(PLAIN) }
     }
 
     /// Returns the indentation of the line at an offset.
@@ -69,6 +67,12 @@ impl<'a> TextLayout<'a> {
         }
         format!("{open}{}{}{indent}{close}", lines.join(","), self.line_end)
     }
+}
+
+/// Returns the end of the first line, or a newline.
+pub(super) fn line_end(text: &str) -> &'static str {
+    let first = text.split_inclusive('\n').next().unwrap_or_default();
+    if first.ends_with("\r\n") { "\r\n" } else { "\n" }
 }
 
 /// Formats a value on one line.

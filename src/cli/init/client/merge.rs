@@ -8,12 +8,13 @@ use jsonc_parser::ast::{Array, Object, ObjectProp, Value as Node};
 use jsonc_parser::common::Ranged;
 use serde_json::{Map, Value, json};
 
+use super::addition::NAME;
 use super::config_text::{
     ConfigSplice, ConfigText, Container, LineColumn, MergeError, Position, PropertyStep, position,
 };
 use super::hooks::{self, Owner};
 use super::layout::single_line;
-use super::wanted::{Wanted, is_foreign_field};
+use super::wanted::{Wanted, WantedValue, is_foreign_field, object_fields};
 
 /// The result of a merge.
 #[derive(Debug, PartialEq, Eq)]
@@ -60,7 +61,7 @@ pub(super) fn merge(text: &str, wanted: &[Wanted]) -> Result<MergeResult, MergeE
 
 fn merge_part(text: &str, wanted: &Wanted) -> Result<MergeResult, MergeError> {
     let config = ConfigText::read(text)?;
-    let (splices, place) = match config.walk(wanted.path())? {
+    let (splices, place) = match config.walk(&wanted.path)? {
         Position::NoValue => return Ok(MergeResult::Added(format!("{text}{}", config.full_text(wanted)))),
         Position::Missing { object, name, below } => {
             let value = nested(below, wanted.fresh());
@@ -81,9 +82,9 @@ fn merge_part(text: &str, wanted: &Wanted) -> Result<MergeResult, MergeError> {
 /// Cuts a field of a server that is reached over the network from one that is started as a program. Returns the new text
 /// and the line and column of the server; `None` if it has no such field.
 fn cut_foreign_field(text: &str, wanted: &Wanted) -> Result<Option<(String, LineColumn)>, MergeError> {
-    let Wanted::Object { path, fields } = wanted else { return Ok(None) };
+    let WantedValue::Object(fields) = &wanted.value else { return Ok(None) };
     let config = ConfigText::read(text)?;
-    let Position::Found(chain) = config.walk(path)? else { return Ok(None) };
+    let Position::Found(chain) = config.walk(&wanted.path)? else { return Ok(None) };
     let Some((_, existing)) = chain.last() else { return Ok(None) };
     let Some(server) = existing.value.as_object() else { return Ok(None) };
     let is_foreign = |property: &ObjectProp<'_>| {
@@ -101,7 +102,7 @@ pub(super) fn find(text: &str, path: &[&'static str]) -> Result<Option<ExistingO
     let Position::Found(chain) = config.walk(path)? else { return Ok(None) };
     let Some((_, existing)) = chain.last() else { return Ok(None) };
     config.object(&existing.value, &format!("`{}`", existing.name.as_str()))?;
-    let fields = Value::from(existing.value.clone()).as_object().cloned().unwrap_or_default();
+    let fields = object_fields(Value::from(existing.value.clone()));
     Ok(Some(ExistingObject { fields, at: position(config.body, existing.range.start) }))
 }
 
@@ -130,7 +131,7 @@ pub(super) fn existing_parts(text: &str, wanted: &[Wanted]) -> Vec<Value> {
 
 /// Returns a configuration with nothing but a part.
 pub(super) fn whole_config(wanted: &Wanted) -> Value {
-    nested(wanted.path(), wanted.fresh())
+    nested(&wanted.path, wanted.fresh())
 }
 
 /// Removes all parts from a text; `None` if it has none of them. The objects and arrays of `made` are removed, too, if
@@ -152,14 +153,14 @@ pub(super) fn remove(
 /// Removes one part, or one element of it.
 fn remove_part(text: &str, wanted: &Wanted, made: &[ContainerPath]) -> Result<Option<String>, MergeError> {
     let config = ConfigText::read(text)?;
-    let Position::Found(chain) = config.walk(wanted.path())? else { return Ok(None) };
+    let Position::Found(chain) = config.walk(&wanted.path)? else { return Ok(None) };
     let Some((_, existing)) = chain.last() else { return Ok(None) };
-    let splices = match wanted {
-        Wanted::Default { .. } => return Ok(None),
-        Wanted::Value { value, .. } if Value::from(existing.value.clone()) != *value => return Ok(None),
-        Wanted::Object { .. } | Wanted::Value { .. } => config.cut_property(&chain, made),
-        Wanted::Element { path, value } => {
-            let array = config.array(&existing.value, path)?;
+    let splices = match &wanted.value {
+        WantedValue::Default(_) => return Ok(None),
+        WantedValue::Exact(value) if Value::from(existing.value.clone()) != *value => return Ok(None),
+        WantedValue::Object(_) | WantedValue::Exact(_) => config.cut_property(&chain, made),
+        WantedValue::Element(value) => {
+            let array = config.array(existing)?;
             config.check_keys(&existing.value)?;
             let Some((container, index)) = find_own(array, value) else { return Ok(None) };
             let is_last = array.elements.len() == 1 && container == Container::of_array(array);
@@ -207,25 +208,24 @@ impl<'a> ConfigText<'a> {
         existing: &ObjectProp<'a>,
         wanted: &Wanted,
     ) -> Result<(Vec<ConfigSplice>, Option<usize>), MergeError> {
-        let name = wanted.path().last().copied().unwrap_or_default();
-        match wanted {
-            Wanted::Default { .. } => Ok((Vec::new(), None)),
-            Wanted::Object { fields, .. } => {
-                let what =
-                    if name == "lockgate" { "the server `lockgate`".to_owned() } else { format!("`{name}`") };
+        match &wanted.value {
+            WantedValue::Default(_) => Ok((Vec::new(), None)),
+            WantedValue::Object(fields) => {
+                let name = existing.name.as_str();
+                let what = if name == NAME { format!("the server `{NAME}`") } else { format!("`{name}`") };
                 let object = self.object(&existing.value, &what)?;
                 self.check_keys(&existing.value)?;
                 Ok((self.update(object, fields)?, Some(existing.range.start)))
             }
-            Wanted::Value { value, .. } if Value::from(existing.value.clone()) == *value => {
+            WantedValue::Exact(value) if Value::from(existing.value.clone()) == *value => {
                 Ok((Vec::new(), None))
             }
-            Wanted::Value { value, .. } => {
+            WantedValue::Exact(value) => {
                 let splice = ConfigSplice { span: existing.value.range(), text: single_line(value) };
                 Ok((vec![splice], Some(existing.range.start)))
             }
-            Wanted::Element { path, value } => {
-                let array = self.array(&existing.value, path)?;
+            WantedValue::Element(value) => {
+                let array = self.array(existing)?;
                 self.check_keys(&existing.value)?;
                 Ok(self.update_element(array, value))
             }

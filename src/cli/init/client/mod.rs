@@ -18,7 +18,7 @@ mod record;
 mod tests;
 mod wanted;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::ValueEnum as _;
@@ -39,7 +39,7 @@ pub(super) use self::kinds::Client;
 use self::kinds::FilePath;
 use self::merge::MergeResult;
 use self::record::{ChangeRecord, Restored};
-use self::wanted::{Content, Contents, Wanted, is_same_server};
+use self::wanted::{Content, Contents, Wanted, WantedValue, is_same_server};
 use super::outcome::{FileStatus, InitOutcome, diff};
 use super::writing::{OnExisting, WriteMode};
 use lockgate_engine::Workspace;
@@ -111,11 +111,7 @@ pub(super) fn run(workspace: &Arc<Workspace>, call: &ClientCall<'_>) -> Result<I
 fn contents(call: &ClientCall<'_>) -> Contents {
     let kind = call.client.kind();
     match call.addition {
-        Addition::Server if kind.server.is_toml() => {
-            let fields = kind.server.entry(call.scope, call.toolsets);
-            vec![("", Content::TomlServer { key: kind.server.key, fields })]
-        }
-        Addition::Server => vec![("", Content::Json(kind.server.wanted(call.scope, call.toolsets)))],
+        Addition::Server => vec![("", kind.server.content(call.scope, call.toolsets))],
         Addition::Exclusion => vec![("", Content::Json(kind.exclusion.wanted()))],
         Addition::Hooks => hooks::contents(kind.hooks),
     }
@@ -198,11 +194,11 @@ fn kept_exclusion(wanted: &[Wanted], file: &ConfigFile, current: &str) -> Result
     for part in wanted {
         let without = merge::remove(current, std::slice::from_ref(part), &[]);
         let is_there = without.map_err(|error| merge_error(&file.shown, &error))?.is_some();
-        if let Wanted::Element { path, value } | Wanted::Value { path, value } = part
+        if let WantedValue::Element(value) | WantedValue::Exact(value) = &part.value
             && is_there
         {
             values.push(value.to_string());
-            place = path.join(".");
+            place = part.path.join(".");
         }
     }
     let note = || {
@@ -262,9 +258,9 @@ fn check_removal(
     let objects: Vec<_> = match content {
         Content::Json(wanted) => wanted
             .iter()
-            .filter_map(|part| match part {
-                Wanted::Object { path, fields } => Some((fields, merge::find(current, path))),
-                Wanted::Value { .. } | Wanted::Default { .. } | Wanted::Element { .. } => None,
+            .filter_map(|part| match &part.value {
+                WantedValue::Object(fields) => Some((fields, merge::find(current, &part.path))),
+                WantedValue::Exact(_) | WantedValue::Default(_) | WantedValue::Element(_) => None,
             })
             .collect(),
         Content::TomlServer { key, fields } => vec![(fields, config_toml::find(current, key))],
@@ -467,5 +463,5 @@ fn conflict_error(call: &ClientCall<'_>, place: &str) -> Error {
 /// True if the program is on the search path.
 fn is_on_path() -> bool {
     let path = lockgate_checks::search_path();
-    std::env::split_paths(&path).any(|folder: std::path::PathBuf| folder.join(Path::new(NAME)).is_file())
+    std::env::split_paths(&path).any(|folder| folder.join(NAME).is_file())
 }

@@ -9,7 +9,7 @@ use super::config_text::exceeds;
 use super::hooks::Owner;
 use super::kinds::JsonDialect;
 use super::merge::{ContainerPath, MergeResult, find, merge, new_containers, remove};
-use super::wanted::Wanted;
+use super::wanted::{Wanted, WantedValue};
 
 fn entry() -> Map<String, Value> {
     let Value::Object(entry) = json!({"command": "lockgate", "args": ["serve", "--root", "."]}) else {
@@ -19,7 +19,7 @@ fn entry() -> Map<String, Value> {
 }
 
 fn server() -> [Wanted; 1] {
-    [Wanted::Object { path: vec!["mcpServers", "lockgate"], fields: entry() }]
+    [Wanted { path: vec!["mcpServers", "lockgate"], value: WantedValue::Object(entry()) }]
 }
 
 fn merged(text: &str) -> Result<MergeResult, (String, (usize, usize))> {

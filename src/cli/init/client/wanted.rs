@@ -23,49 +23,48 @@ pub(super) enum Content {
 /// The contents of files, by their names below the destination; an empty name is the destination itself.
 pub(super) type Contents = Vec<(&'static str, Content)>;
 
-/// A part of a configuration that `lockgate init` adds. Its place is a path of names from the root object.
+/// A part of a configuration that `lockgate init` adds.
 #[derive(Debug, Clone)]
-pub(super) enum Wanted {
+pub(super) struct Wanted {
+    /// Its place: the names from the root object.
+    pub(super) path: Vec<&'static str>,
+    pub(super) value: WantedValue,
+}
+
+/// The value of a part.
+#[derive(Debug, Clone)]
+pub(super) enum WantedValue {
     /// An object with these fields; its other fields stay.
-    Object { path: Vec<&'static str>, fields: Map<String, Value> },
+    Object(Map<String, Value>),
     /// A value; a different one is replaced only with `--force`.
-    Value { path: Vec<&'static str>, value: Value },
+    Exact(Value),
     /// A value that is added only if there is none, and not removed.
-    Default { path: Vec<&'static str>, value: Value },
+    Default(Value),
     /// An element of an array. A hook of lockgate takes the place of another one.
-    Element { path: Vec<&'static str>, value: Value },
+    Element(Value),
 }
 
 impl Wanted {
-    pub(super) fn path(&self) -> &[&'static str] {
-        match self {
-            Wanted::Object { path, .. }
-            | Wanted::Value { path, .. }
-            | Wanted::Default { path, .. }
-            | Wanted::Element { path, .. } => path,
-        }
-    }
-
     /// Returns the paths of the objects around it, and of its array, from the outside to the inside.
     pub(super) fn containers(&self) -> impl Iterator<Item = &[&'static str]> {
-        let path = self.path();
-        let depth = match self {
-            Wanted::Element { .. } => path.len(),
-            Wanted::Object { .. } | Wanted::Value { .. } | Wanted::Default { .. } => {
-                path.len().saturating_sub(1)
-            }
-        };
-        (1..=depth).filter_map(move |end| path.get(..end))
+        let is_array = matches!(self.value, WantedValue::Element(_));
+        let depth = if is_array { self.path.len() } else { self.path.len().saturating_sub(1) };
+        (1..=depth).filter_map(|end| self.path.get(..end))
     }
 
     /// Returns the value at the end of the path in a configuration that has nothing there.
     pub(super) fn fresh(&self) -> Value {
-        match self {
-            Wanted::Object { fields, .. } => json!(fields),
-            Wanted::Value { value, .. } | Wanted::Default { value, .. } => value.clone(),
-            Wanted::Element { value, .. } => json!([value]),
+        match &self.value {
+            WantedValue::Object(fields) => json!(fields),
+            WantedValue::Exact(value) | WantedValue::Default(value) => value.clone(),
+            WantedValue::Element(value) => json!([value]),
         }
     }
+}
+
+/// Returns the fields of an object; none for another value.
+pub(super) fn object_fields(object: Value) -> Map<String, Value> {
+    if let Value::Object(fields) = object { fields } else { Map::new() }
 }
 
 /// Returns true if an existing server has the same program and arguments as the one that `init` adds, whatever its
@@ -114,15 +113,10 @@ fn words(fields: &Map<String, Value>) -> Vec<&Value> {
 mod tests {
     use super::*;
 
-    fn object(value: Value) -> Map<String, Value> {
-        let Value::Object(fields) = value else { panic!() };
-        fields
-    }
-
     #[test]
     fn a_server_is_known_by_its_program_and_arguments() {
-        let plain = object(json!({"command": "lockgate", "args": ["serve", "--root", "."]}));
-        let list = object(json!({"type": "local", "command": ["lockgate", "serve"]}));
+        let plain = object_fields(json!({"command": "lockgate", "args": ["serve", "--root", "."]}));
+        let list = object_fields(json!({"type": "local", "command": ["lockgate", "serve"]}));
         for (fields, existing, expected) in [
             (&plain, json!({"args": ["serve", "--root", "."], "command": "lockgate", "env": {}}), true),
             (
@@ -142,7 +136,7 @@ mod tests {
             (&list, json!({"command": ["lockgate", "serve"], "enabled": false}), true),
             (&list, json!({"type": "local", "command": ["lockgate", "check"]}), false),
         ] {
-            assert_eq!(is_same_server(fields, &object(existing.clone())), expected, "{existing}");
+            assert_eq!(is_same_server(fields, &object_fields(existing.clone())), expected, "{existing}");
         }
     }
 }

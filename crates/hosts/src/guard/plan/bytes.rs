@@ -47,7 +47,14 @@ impl CallPlanner<'_> {
             let own = arguments.and_then(|arguments| self.guard.own_call(&arguments));
             let harm = match &self.call.edit {
                 HostEdit::Notebook { .. } => texts::notebook_harm(kept, written),
-                _ => texts::harm(kept, written),
+                HostEdit::Replace { .. }
+                | HostEdit::ReplaceInFiles { .. }
+                | HostEdit::Write { .. }
+                | HostEdit::Delete { .. }
+                | HostEdit::Patch { .. }
+                | HostEdit::Other { .. }
+                | HostEdit::Unreadable { .. }
+                | HostEdit::Ambiguous(_) => texts::harm(kept, written),
             };
             let describe = |own, state| texts::at_risk(host, &draft.file.path, &harm, own, state);
             match self.settings.bytes.unwrap_or(by_tools) {

@@ -1,5 +1,6 @@
 //! Reads the settings of a git configuration that name files.
 
+use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -91,10 +92,11 @@ fn values(file: &gix_config::File, is_wanted: impl Fn(&str, &str) -> bool) -> Ve
     let mut values = Vec::new();
     for section in file.sections() {
         let name = section.header().name().to_string().to_ascii_lowercase();
-        for key in section.value_names() {
-            if is_wanted(&name, &key.to_string().to_ascii_lowercase()) {
-                values.extend(section.values(&key.to_string()).iter().map(ToString::to_string));
-            }
+        // A key that a section repeats has all its values at once.
+        let keys: BTreeSet<String> =
+            section.value_names().map(|key| key.to_string().to_ascii_lowercase()).collect();
+        for key in keys.iter().filter(|key| is_wanted(&name, key)) {
+            values.extend(section.values(key).iter().map(ToString::to_string));
         }
     }
     values

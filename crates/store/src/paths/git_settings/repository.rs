@@ -79,7 +79,8 @@ impl RepositoryFolders {
 
     /// The folder of the hooks, if no setting names another.
     pub(super) fn default_hooks(&self) -> PathBuf {
-        self.common.join("hooks")
+        let hooks = self.common.join("hooks");
+        if hooks.is_symlink() { link_target(&hooks).unwrap_or(hooks) } else { hooks }
     }
 
     /// Its configuration files that exist and that git obeys.
@@ -121,7 +122,9 @@ fn collect_modules(folder: &Path, depth: usize, repositories: &mut Vec<Repositor
         let is_folder = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_dir());
         if path.join("HEAD").symlink_metadata().is_ok() {
             let nested = path.join("modules");
-            repositories.extend(link_target(&path).map(|git| RepositoryFolders::at(git, None)));
+            // The path of a linked one counts beside that of its target.
+            let top = path.parent().and_then(link_target);
+            repositories.extend(link_target(&path).map(|git| RepositoryFolders::at(git, top.as_deref())));
             collect_modules(&nested, depth - 1, repositories);
         } else if is_folder {
             collect_modules(&path, depth - 1, repositories);

@@ -6,7 +6,7 @@ use super::prepare::{now, random_number};
 use super::statement::UnboundStatement;
 use super::value::Row;
 use super::{Added, EntityStoreError, Migrated};
-use crate::row_location::RowKey;
+use crate::row_location::{RowKey, non_empty};
 use crate::tenant::Tenant;
 use lockgate_edit::request::Entity;
 use lockgate_error::{Code, Error};
@@ -125,9 +125,4 @@ pub(crate) fn check_id(field: &str, id: &str) -> Result<(), Error> {
     }
     let message = format!("{field} must have 1 to 128 bytes and no control characters");
     Err(Error::new(Code::InvalidInput, message).named_field(field))
-}
-
-/// Returns the id unless it is empty.
-fn non_empty(id: String) -> Option<String> {
-    Some(id).filter(|id| !id.is_empty())
 }

@@ -82,9 +82,8 @@ pub(crate) struct Span<'a> {
 pub(crate) enum Paths<'a> {
     All,
     Only(&'a str),
-    /// The paths from the first one (inclusive) to the second one (exclusive, `None` for no upper
-    /// bound).
-    From(&'a str, Option<&'a str>),
+    /// The paths that begin with this.
+    Prefix(&'a str),
 }
 
 /// A row found by a search or listing.

@@ -106,10 +106,10 @@ fn keys(
     keys = match paths {
         Paths::All => keys,
         Paths::Only(path) => keys.push(" AND e.path = ").bind(path),
-        Paths::From(first, behind) => {
-            let from = keys.push(" AND e.path >= ").bind(first);
-            match behind {
-                Some(behind) => from.push(" AND e.path < ").bind(behind),
+        Paths::Prefix(prefix) => {
+            let from = keys.push(" AND e.path >= ").bind(prefix);
+            match successor(prefix) {
+                Some(behind) => from.push(" AND e.path < ").bind(behind.as_str()),
                 None => from,
             }
         }
@@ -122,6 +122,20 @@ fn keys(
         keys = keys.plan_each_time();
     }
     keys.push(" ORDER BY e.path, e.organization LIMIT ").bind(most)
+}
+
+/// Returns the smallest text after all texts with this prefix, in byte order; `None` if there is none.
+fn successor(beginning: &str) -> Option<String> {
+    let mut characters: Vec<char> = beginning.chars().collect();
+    while let Some(last) = characters.pop() {
+        // Skips the surrogates, which are not characters.
+        let next = (u32::from(last) + 1..=u32::from(char::MAX)).find_map(char::from_u32);
+        if let Some(next) = next {
+            characters.push(next);
+            return Some(characters.into_iter().collect());
+        }
+    }
+    None
 }
 
 /// Selects the keys of texts that may match, before any other condition. The other conditions give the
@@ -211,4 +225,35 @@ fn grams(piece: &NeedlePiece) -> String {
     // Omitted trigrams overlap with the ones that are queried.
     let step = grams.len().div_ceil(GRAMS).max(1);
     grams.into_iter().step_by(step).collect::<Vec<String>>().join(" AND ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn nothing_that_begins_so_comes_behind() {
+        for (beginning, behind) in [
+            ("a/", Some("a0")),
+            ("a", Some("b")),
+            ("\u{d7ff}", Some("\u{e000}")),
+            ("a\u{10ffff}", Some("b")),
+            ("\u{10ffff}", None),
+            ("", None),
+        ] {
+            assert_eq!(successor(beginning).as_deref(), behind);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_lies_between_begins_so(beginning in "\\PC{1,4}", other in "\\PC{0,6}") {
+            let behind = successor(&beginning);
+            for text in [other.clone(), format!("{beginning}{other}")] {
+                let between = text >= beginning && behind.as_ref().is_none_or(|behind| text < *behind);
+                prop_assert_eq!(between, text.starts_with(&beginning));
+            }
+        }
+    }
 }

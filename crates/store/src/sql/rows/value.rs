@@ -96,9 +96,15 @@ impl From<&[u8]> for SqlValue {
     }
 }
 
-impl From<Option<&[u8]>> for SqlValue {
-    fn from(bytes: Option<&[u8]>) -> SqlValue {
-        bytes.map_or(SqlValue::Null, SqlValue::from)
+impl From<Version> for SqlValue {
+    fn from(version: Version) -> SqlValue {
+        SqlValue::from(version.bytes().as_slice())
+    }
+}
+
+impl<T: Into<SqlValue>> From<Option<T>> for SqlValue {
+    fn from(value: Option<T>) -> SqlValue {
+        value.map_or(SqlValue::Null, T::into)
     }
 }
 

@@ -9,7 +9,6 @@ use super::connection::EntityTransaction;
 use super::database::EntityDatabase;
 use super::prepare::{NewContent, PreparedRow, now, random_number};
 use super::statement::{OWNER_BY_NUMBER, Statement, UnboundStatement};
-use super::value::SqlValue;
 use super::{EntityStoreError, lines};
 use crate::history::{EditId, EditMeta, EntryKind};
 use crate::row_location::{RowKey, RowWrite};
@@ -104,13 +103,11 @@ impl RowEdit<'_> {
     /// Replaces the text that was read with the new one.
     fn swap(&self, row: &PreparedRow<'_>, at: i64) -> Option<Statement> {
         let as_read = |draft: UnboundStatement, version: Version| {
-            let bound = draft.of_row(self.tenant, row.key);
-            bound.push(" AND stamp = ").bind(version.bytes().as_slice())
+            draft.of_row(self.tenant, row.key).push(" AND stamp = ").bind(version)
         };
         let swap = match (row.before, &row.after) {
             (Some(before), Some(NewContent { version, size, encoding, .. })) => {
-                let entity =
-                    UnboundStatement::new("UPDATE entities SET stamp = ").bind(version.bytes().as_slice());
+                let entity = UnboundStatement::new("UPDATE entities SET stamp = ").bind(*version);
                 let entity =
                     entity.push(", size = ").bind(*size).push(", encoding = ").bind(encoding.as_str());
                 let entity = entity.push(", author = ").bind(self.meta.author.as_str());
@@ -122,7 +119,7 @@ impl RowEdit<'_> {
                     "INSERT INTO entities(kind, organization, app, path, stamp, size, encoding, author, \
                      revision, created, changed) VALUES (",
                 );
-                let entity = entity.key(row.key).bind_next(version.bytes().as_slice()).bind_next(*size);
+                let entity = entity.key(row.key).bind_next(*version).bind_next(*size);
                 let entity = entity.bind_next(encoding.as_str()).bind_next(self.meta.author.as_str());
                 entity
                     .push(", 1")
@@ -161,7 +158,7 @@ impl RowEdit<'_> {
     /// Selects the kept text of a version.
     fn select_text(&self, key: RowKey<'_>, version: Version) -> Statement {
         let text = UnboundStatement::new("SELECT 1 FROM texts").of_row(self.tenant, key);
-        text.push(" AND stamp = ").bind(version.bytes().as_slice())
+        text.push(" AND stamp = ").bind(version)
     }
 
     /// Keeps a text so that the edit can be undone.
@@ -169,7 +166,7 @@ impl RowEdit<'_> {
         let text = UnboundStatement::new(
             "INSERT INTO texts(kind, organization, app, path, stamp, at, size, packed) VALUES (",
         );
-        let text = text.key(key).bind_next(version.bytes().as_slice()).bind_next(at);
+        let text = text.key(key).bind_next(version).bind_next(at);
         let text = text.bind_next(count(packed.len())).bind_next(packed);
         // A concurrent cleanup sees that this text is needed.
         let text =
@@ -185,23 +182,20 @@ impl RowEdit<'_> {
             "INSERT INTO edits(id, organization, at, tool, author, request, kind, of, gates) VALUES (",
         );
         let edit = edit.bind(self.id).bind_next(self.organization()).bind_next(at).bind_next(tool.as_str());
-        let edit = edit.bind_next(author.as_str()).bind_next(request.bytes().as_slice());
+        let edit = edit.bind_next(author.as_str()).bind_next(*request);
         let edit = edit.bind_next(kind).bind_next(of).bind_next(gates.as_str());
         edit.push(")").without_scope().push(RETURNING)
     }
 
     /// Inserts the change of one row.
     fn change(&self, row: &PreparedRow<'_>, at: i64) -> Statement {
-        let version = |version: Option<Version>| {
-            version.map_or(SqlValue::Null, |version| SqlValue::from(version.bytes().as_slice()))
-        };
         let change = UnboundStatement::new(
             "INSERT INTO changes(edit, position, at, kind, organization, app, path, before, after, added, \
              removed, kept) VALUES (",
         );
         let change = change.bind(self.id).bind_next(row.position).bind_next(at).push(", ").key(row.key);
-        let change = change.bind_next(version(row.before.map(|before| before.version)));
-        let change = change.bind_next(version(row.after.as_ref().map(|after| after.version)));
+        let change = change.bind_next(row.before.map(|before| before.version));
+        let change = change.bind_next(row.after.as_ref().map(|after| after.version));
         let change = change.bind_next(row.added).bind_next(row.removed).bind_next(i64::from(row.keeps_texts));
         change.push(")").without_scope().push(RETURNING)
     }

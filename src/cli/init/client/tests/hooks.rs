@@ -7,7 +7,8 @@ fn group(program: &str) -> Value {
 }
 
 fn hooks() -> Vec<Wanted> {
-    let part = |event| Wanted::Element { path: vec!["hooks", event], value: group("lockgate hook") };
+    let part =
+        |event| Wanted { path: vec!["hooks", event], value: WantedValue::Element(group("lockgate hook")) };
     vec![part("PreToolUse"), part("PostToolUse")]
 }
 
@@ -169,13 +170,14 @@ fn the_owner_of_the_hooks_of_all_events_is_found() {
 
 #[test]
 fn scalars_of_a_list_and_single_values_are_added_and_cut() {
-    let deny = |tool: &str| Wanted::Element { path: vec!["permissions", "deny"], value: json!(tool) };
+    let deny =
+        |tool: &str| Wanted { path: vec!["permissions", "deny"], value: WantedValue::Element(json!(tool)) };
     let wanted = [deny("Edit"), deny("Write")];
     let before = "{\n  \"permissions\": {\n    \"deny\": [\"Read(.env)\"]\n  }\n}\n";
     let after = added(before, &wanted);
     assert_eq!(after, before.replace("(.env)\"", "(.env)\", \"Edit\", \"Write\""));
     assert_eq!(cut(before, &after, &wanted).as_deref(), Some(before));
-    let value = [Wanted::Value { path: vec!["permission", "edit"], value: json!("deny") }];
+    let value = [Wanted { path: vec!["permission", "edit"], value: WantedValue::Exact(json!("deny")) }];
     let before = "{\n  \"permission\": {\n    \"bash\": \"ask\"\n  }\n}\n";
     let after = added(before, &value);
     assert_eq!(cut(before, &after, &value).as_deref(), Some(before));
@@ -187,7 +189,7 @@ fn scalars_of_a_list_and_single_values_are_added_and_cut() {
 
 #[test]
 fn a_default_is_added_once_and_stays() {
-    let version = [Wanted::Default { path: vec!["version"], value: json!(1) }];
+    let version = [Wanted { path: vec!["version"], value: WantedValue::Default(json!(1)) }];
     assert_eq!(added("", &version), "{\n  \"version\": 1\n}\n");
     assert_eq!(merge("{\"version\": 2}", &version), Ok(MergeResult::Unchanged));
     assert_eq!(remove("{\"version\": 1}", &version, &[]), Ok(None));

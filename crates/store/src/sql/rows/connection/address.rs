@@ -82,9 +82,8 @@ impl Address {
             Address::File(path) => std::path::absolute(path).unwrap_or_default().display().to_string(),
             Address::Server(url) => url.clone(),
         };
-        let mut number = [0; 8];
-        number.copy_from_slice(Version::hash(name.as_bytes()).bytes().first_chunk::<8>().unwrap_or(&[0; 8]));
-        u64::from_le_bytes(number)
+        let hash = Version::hash(name.as_bytes());
+        u64::from_le_bytes(*hash.bytes().first_chunk().unwrap_or(&[0; 8]))
     }
 
     /// True if the database may hold content. The first write creates the one in lockgate's state
