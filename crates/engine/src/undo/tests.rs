@@ -1,6 +1,6 @@
 //! Tests of undo and redo.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -303,44 +303,42 @@ async fn a_conflict_that_another_program_caused_during_the_write_is_to_be_sent_a
     assert_eq!(hint(conflict().with_unknown_disk()), "merge the two texts");
 }
 
-#[tokio::test]
-async fn a_folder_that_leads_outside_is_a_conflict() {
-    let fixture = Fixture::new(&[]);
+/// Edits and removes a file of `sub`, each time moves the folder there and leaves a link, and returns the errors of the
+/// undos with the ids of the edits.
+async fn undos_behind_a_folder_link(fixture: &Fixture, there: &Path) -> Vec<(EditId, Error)> {
     fixture.write("sub/a.txt", "one\n");
     let (services, sub) = (&fixture.services, fixture.root().join("sub"));
+    let mut errors = Vec::new();
     for edit in [Edit::Restore(b"two\n".to_vec()), Edit::Remove] {
         let request =
             Request { author: author("one"), ..Request::new(Target::File("sub/a.txt".to_owned()), edit) };
-        let edit = services.edit(request, Watch::idle()).await.unwrap().edit_id.unwrap();
-        std::fs::rename(&sub, fixture.own().join("there")).unwrap();
-        std::os::unix::fs::symlink(fixture.own().join("there"), &sub).unwrap();
-        let error = undo_error(services, edit).await;
-        assert_eq!(error.code, Code::EditConflict, "{error:?}");
-        let hint = format!("`lockgate show {edit}` shows the earlier text");
-        assert_eq!((error.hint, error.next), (Some(hint.into()), None));
+        let id = services.edit(request, Watch::idle()).await.unwrap().edit_id.unwrap();
+        std::fs::rename(&sub, there).unwrap();
+        std::os::unix::fs::symlink(there, &sub).unwrap();
+        errors.push((id, undo_error(services, id).await));
         std::fs::remove_file(&sub).unwrap();
-        std::fs::rename(fixture.own().join("there"), &sub).unwrap();
+        std::fs::rename(there, &sub).unwrap();
+    }
+    errors
+}
+
+#[tokio::test]
+async fn a_folder_that_leads_outside_is_a_conflict() {
+    let fixture = Fixture::new(&[]);
+    for (id, error) in undos_behind_a_folder_link(&fixture, &fixture.own().join("there")).await {
+        assert_eq!(error.code, Code::EditConflict, "{error:?}");
+        let hint = format!("`lockgate show {id}` shows the earlier text");
+        assert_eq!((error.hint, error.next), (Some(hint.into()), None));
     }
 }
 
 #[tokio::test]
 async fn a_folder_that_leads_to_another_is_a_conflict() {
     let fixture = Fixture::new(&[]);
-    fixture.write("sub/a.txt", "one\n");
-    let (services, sub) = (&fixture.services, fixture.root().join("sub"));
-    for edit in [Edit::Restore(b"two\n".to_vec()), Edit::Remove] {
-        let request =
-            Request { author: author("one"), ..Request::new(Target::File("sub/a.txt".to_owned()), edit) };
-        let edit = services.edit(request, Watch::idle()).await.unwrap().edit_id.unwrap();
-        let there = fixture.root().join("there");
-        std::fs::rename(&sub, &there).unwrap();
-        std::os::unix::fs::symlink("there", &sub).unwrap();
-        let error = undo_error(services, edit).await;
+    for (_, error) in undos_behind_a_folder_link(&fixture, &fixture.root().join("there")).await {
         assert_eq!(error.code, Code::EditConflict, "{error:?}");
         let message = "sub/a.txt leads to there/a.txt through a symlink that is newer than the edit";
         assert!(error.message.ends_with(message), "{error:?}");
-        std::fs::remove_file(&sub).unwrap();
-        std::fs::rename(&there, &sub).unwrap();
     }
 }
 
