@@ -3,12 +3,16 @@
 import sys
 import time
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import anyio
 from mcp import StdioServerParameters, types
 
 BINARY, OVER = sys.argv[1], sys.argv[2:]
 OLD, NEW = "legacy", "2026-07-28"
+
+# What `cancels_a_call` needs in the project; the server is started with `--trust`.
+SLOW_PROJECT = {"quality.yaml": Path(__file__).with_name("slow_gate.yaml").read_text(), "a.txt": "one\n"}
 
 
 class Person:
@@ -37,6 +41,23 @@ async def server(arguments, env):
 
 def same(actual, expected):
     assert actual == expected, f"saw {actual!r}, wanted {expected!r}"
+
+
+async def cancels_a_call(connected, root):
+    """Cancels an edit in its gate: nothing is written, and the lock is given back."""
+    with anyio.CancelScope() as scope:
+
+        async def cancel(progress, total, message):
+            if message == "slow":
+                scope.cancel()
+
+        edit = dict(path="a.txt", content="wait\n")
+        await connected.call_tool("safe_edit_file", edit, progress_callback=cancel)
+    assert scope.cancelled_caught, "the gate was not begun"
+    preview = dict(path="a.txt", search="one", replace="two", mode="verify_only")
+    answer = await connected.call_tool("safe_edit_file", preview)
+    same(answer.structured_content["status"], "verified")
+    same((root / "a.txt").read_text(), "one\n")
 
 
 def run(checks, modes=(OLD, NEW)):

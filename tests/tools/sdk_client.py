@@ -11,32 +11,31 @@ import json
 import re
 import subprocess
 import tempfile
-import time
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
 from mcp import Client
 
-from sdk_checks import BINARY, run, same, server
+from sdk_checks import BINARY, SLOW_PROJECT, cancels_a_call, run, same, server
 
 PLAN = json.loads(Path(__file__).with_name("every_tool.json").read_text())
 TOOL = "safe_edit_file"
 
 
 @asynccontextmanager
-async def client(mode):
-    """A client in `mode` of a server with every tool, on a project of its own."""
+async def client(mode, files=PLAN["files"]):
+    """A client in `mode` of a server with every tool, on a project of its own with these files."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve() / "project"
-        for path, text in PLAN["files"].items():
+        for path, text in files.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text)
         env = {"HOME": folder, "XDG_STATE_HOME": f"{folder}/state", "PATH": "/usr/bin:/bin"}
         for command in PLAN["before"]:
             subprocess.run([BINARY, *command], env=env, check=True, capture_output=True)
         async with (
-            server(["--tools", "all", "--root", str(root), *PLAN["serve"]], env) as transport,
+            server(["--trust", "--tools", "all", "--root", str(root), *PLAN["serve"]], env) as transport,
             Client(transport, mode=mode, read_timeout_seconds=60) as connected,
         ):
             yield connected, root
@@ -127,22 +126,9 @@ async def hears_of_progress(mode):
         assert any(message == "syntax" and progress <= total for progress, total, message in steps), steps
 
 
-def large(value):
-    """A file whose syntax takes a while to check."""
-    return f"x = {value}\n" + "def f(a, b):\n    return [a, b, (a, b), {a: b}]\n" * 8_000
-
-
 async def can_cancel_a_call(mode):
-    async with client(mode) as (connected, root):
-        start = time.monotonic()
-        await connected.call_tool(TOOL, dict(path="a.py", content=large(1), show_diff=False))
-        took = time.monotonic() - start
-        with anyio.move_on_after(took / 8) as scope:
-            await connected.call_tool(TOOL, dict(path="a.py", content=large(2), show_diff=False))
-        assert scope.cancelled_caught, f"the edit took {took} s at first and was not slow enough to be cancelled"
-        answer = await connected.call_tool(TOOL, dict(path="a.py", search="x = 1", replace="x = 3", mode="verify_only"))
-        same(answer.structured_content["status"], "verified")
-        same((root / "a.py").read_text(), large(1))
+    async with client(mode, SLOW_PROJECT) as (connected, root):
+        await cancels_a_call(connected, root)
 
 
 CHECKS = (
