@@ -237,7 +237,7 @@ def case_doctor(bench):
         return subprocess.run(command, cwd=bench.project, env=environment, capture_output=True, text=True, timeout=60)
 
     without = doctor()
-    expect(without.returncode == 1 and "no client" in without.stdout, f"without hooks: {without.stdout}{without.stderr}")
+    expect(without.returncode == 1 and "is not configured" in without.stdout, f"without hooks: {without.stdout}{without.stderr}")
     bench.init("--hooks")
     found = doctor()
     expect(found.returncode == 0 and works in found.stdout, f"{found.stdout}{found.stderr}")

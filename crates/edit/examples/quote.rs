@@ -7,7 +7,7 @@
 use std::error::Error;
 use std::io::{self, Write as _};
 
-use lockgate_matching::{LineRange, Located, MatchTolerance, OnRepeat, SearchText, locate};
+use lockgate_matching::{LineRange, Located, MatchTolerance, OnDuplicate, SearchText, locate};
 use lockgate_text::{Buffer, Hints, diff};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The bytes stay as they are; the text is a view of them, in which every line ends with \n.
     let before = Buffer::read(std::fs::read(file)?, Hints::default())?;
     let range = LineRange::new(&before, 1, usize::MAX);
-    let search = SearchText { search, replace, on_repeat: OnRepeat::Reject };
+    let search = SearchText { search, replace, on_duplicate: OnDuplicate::Reject };
     // No grammar is at hand, so there is no outline of the text.
     let changes = match locate(search, range, MatchTolerance::Wrapping, &|| None) {
         Located::One(found) => found.changes,

@@ -42,7 +42,7 @@ pub fn check(
             let error = conflict(line, differing, actual(line), places).field(field());
             Err(match only_place(&wanted, &trimmed_lines(buffer)) {
                 Some(moved) => with_place(error, entry, moved, buffer),
-                None => error.with_next_if(NextCall::read_around(first, last, buffer.lines().count())),
+                None => with_read(error, first, last, buffer),
             })
         }
     }
@@ -79,7 +79,7 @@ fn with_place(mut error: Error, entry: ListEntry, moved: usize, buffer: &Buffer)
     let fits = moved + last.saturating_sub(first) <= buffer.lines().count();
     match (isize::try_from(moved), isize::try_from(first)) {
         (Ok(moved), Ok(first)) if fits => error.with_next(NextCall::Move { list, index, by: moved - first }),
-        _ => error.with_next_if(NextCall::read_around(moved, moved, buffer.lines().count())),
+        _ => with_read(error, moved, moved, buffer),
     }
 }
 

@@ -33,8 +33,7 @@ mod pattern_error;
 mod planned;
 pub mod request;
 
+pub use lockgate_matching::OnDuplicate;
 pub use modes::{Edit, EditPart, MissingExpect, plan};
-pub use operations::{
-    Insertion, LineEdit, LineEditNames, LineWindow, Needle, Occurrences, OnDuplicate, Search,
-};
+pub use operations::{Insertion, LineEdit, LineEditNames, LineWindow, Needle, Occurrences, Search};
 pub use planned::{EditLimits, PlanContext, PlannedEdit, SearchMatches};

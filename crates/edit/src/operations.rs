@@ -1,7 +1,7 @@
 //! The operations that an edit consists of: line edits, insertions and searches.
 
 use lockgate_error::{Code, Error, FieldValue, NextCall};
-use lockgate_matching::MatchTolerance;
+use lockgate_matching::{MatchTolerance, OnDuplicate};
 use lockgate_python_re::Flags;
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroUsize;
@@ -133,27 +133,6 @@ pub enum Occurrences {
     Block,
     /// Every match of a block.
     EveryBlock,
-}
-
-/// The action if the replacement is already around the match.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum OnDuplicate {
-    /// The edit counts as made before and is rejected.
-    #[default]
-    Reject,
-    /// The replacement is inserted a second time.
-    InsertAgain,
-}
-
-impl OnDuplicate {
-    /// Returns the action for a caller with this expected version. A caller who knows the file's version intends a
-    /// second copy.
-    pub const fn from_expected_version(version: Option<&str>) -> OnDuplicate {
-        match version {
-            Some(_) => OnDuplicate::InsertAgain,
-            None => OnDuplicate::Reject,
-        }
-    }
 }
 
 /// The text or pattern that a search looks for.

@@ -5,6 +5,9 @@ use lockgate_matching::MatchInfo;
 use lockgate_text::{Buffer, Change, Plan, Syntax};
 use std::ops::RangeInclusive;
 
+/// The maximum number of matched lines that a report lists.
+pub(crate) const MAX_MATCH_LINES: usize = 20;
+
 /// The limits of the work on one edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EditLimits {
@@ -84,11 +87,10 @@ pub struct PlannedEdit {
 }
 
 impl PlannedEdit {
-    pub(crate) fn new(plan: Plan, mut notes: Vec<String>) -> PlannedEdit {
-        notes.extend_from_slice(plan.notes());
+    pub(crate) fn new(plan: Plan) -> PlannedEdit {
         PlannedEdit {
+            notes: plan.notes().to_vec(),
             plan,
-            notes,
             warnings: Vec::new(),
             matches: SearchMatches::default(),
             new_buffer: None,
@@ -122,7 +124,7 @@ impl PlannedEdit {
     ///
     /// Errors: `INTERNAL` if the empty plan is invalid.
     pub fn no_match(buffer: &Buffer, warning: String) -> Result<PlannedEdit, Error> {
-        let planned = PlannedEdit::new(buffer.plan(Vec::new())?, Vec::new());
+        let planned = PlannedEdit::new(buffer.plan(Vec::new())?);
         let matches = SearchMatches { replacements: Some(0), ..SearchMatches::default() };
         Ok(PlannedEdit { warnings: vec![warning], matches, ..planned })
     }

@@ -49,6 +49,16 @@ impl Batch {
         Batch { requests, kind, restores: Vec::new(), root: None, digest, is_batch: true }
     }
 
+    /// Does `work` on one item for each request, and adds the index of the request to the error of the first that fails.
+    pub(super) fn try_each<I: IntoIterator, T>(
+        &self,
+        items: I,
+        mut work: impl FnMut(I::Item) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        let items = items.into_iter().enumerate();
+        items.map(|(at, item)| work(item).map_err(|error| self.with_edit_index(error, at))).collect()
+    }
+
     /// Adds the index of the request to an error that does not have one.
     pub(super) fn with_edit_index(&self, error: Error, at: usize) -> Error {
         if self.is_batch && error.entry.is_none() { error.with_entry(self.entry(at)) } else { error }
@@ -56,20 +66,21 @@ impl Batch {
 
     /// Returns the index, in the call's list, of the first edit of a request.
     pub(super) fn entry(&self, at: usize) -> usize {
-        match self.requests.get(at).map(|request| &request.edit) {
-            Some(Edit::Several(parts)) => parts.first().map_or(at, |part| part.entry),
-            Some(_) | None => at,
-        }
+        let request = self.requests.get(at);
+        request.and_then(|request| entries(at, request).first().copied()).unwrap_or(at)
+    }
+
+    /// Returns the request that has this edit of the call's list.
+    pub(super) fn request_with(&self, entry: usize) -> Option<&Request> {
+        let mut requests = self.requests.iter().enumerate();
+        requests.find(|(at, request)| entries(*at, request).contains(&entry)).map(|(_, request)| request)
     }
 
     /// Gives the request that has this edit of the call's list another path, and returns the indices of all edits of that
     /// request.
     pub(super) fn correct_path(&mut self, entry: usize, path: &str) -> Vec<usize> {
         for (at, request) in self.requests.iter_mut().enumerate() {
-            let entries = match &request.edit {
-                Edit::Several(parts) => parts.iter().map(|part| part.entry).collect(),
-                _ => vec![at],
-            };
+            let entries = entries(at, request);
             if entries.contains(&entry) {
                 request.target = request::Target::File(path.to_owned());
                 return entries;
@@ -107,5 +118,14 @@ impl Batch {
         let request::Author { tool, name, confirmation_id: _ } =
             self.requests.first().map(|request| request.author.clone()).unwrap_or_default();
         EditMeta { tool, author: name, request: self.digest, kind: self.kind, gates }
+    }
+}
+
+/// Returns the indices, in the call's list, of the edits of its request with this number. The edits of one file are one
+/// request.
+fn entries(at: usize, request: &Request) -> Vec<usize> {
+    match &request.edit {
+        Edit::Several(parts) => parts.iter().map(|part| part.entry).collect(),
+        _ => vec![at],
     }
 }

@@ -27,9 +27,8 @@ pub(super) enum Committed {
     /// No draft is to be written.
     Nothing,
     Written(PublishedBatch),
-    /// Another program changed the content while the drafts were judged; nothing was written. The error names the
-    /// change, if it is known.
-    Overtaken(Option<Error>),
+    /// Another program changed the content while the drafts were judged, as the error says; nothing was written.
+    Overtaken(Error),
 }
 
 /// Writes the drafts, unless one of them is rejected or is only to be shown.
@@ -59,12 +58,17 @@ pub(super) fn commit(
             remember(services, drafts, &published, began);
             Ok(Committed::Written(published))
         }
-        Ok(WriteOutcome::Overtaken) => Ok(Committed::Overtaken(None)),
+        Ok(WriteOutcome::Overtaken) => Ok(Committed::Overtaken(overtaken())),
         Err(error) if error.code == Code::EditConflict && error.disk == Disk::Untouched => {
-            Ok(Committed::Overtaken(Some(error)))
+            Ok(Committed::Overtaken(error))
         }
         Err(error) => Err(error),
     }
+}
+
+fn overtaken() -> Error {
+    let message = "another program changed the target while the gates checked this edit";
+    Error::new(Code::EditConflict, message).hint("read it again, and send the edit with its `version`")
 }
 
 /// Fails for a draft that would have to take the name of a mount point.
@@ -138,7 +142,7 @@ fn write<'a>(draft: &'a FileDraft<'_>) -> Write<'a> {
 }
 
 /// Pairs a text with its version.
-pub(super) fn content(buffer: &Buffer) -> Content<'_> {
+fn content(buffer: &Buffer) -> Content<'_> {
     Content { version: buffer.version(), bytes: buffer.bytes() }
 }
 

@@ -12,6 +12,7 @@ use std::fmt::Write;
 
 use super::batch::Batch;
 use super::decide::Decision;
+use super::difference::line_counts;
 use super::entity::describe;
 use super::plan::FileDraft;
 use lockgate_edit::Edit;
@@ -19,7 +20,7 @@ use lockgate_edit::request::Target;
 use lockgate_error::{Code, Confirmation, Error};
 use lockgate_policy::{Confirm, Runnable};
 use lockgate_store::{DocumentPath, EntryKind, RowLocation};
-use lockgate_text::{Version, diff, escape_name};
+use lockgate_text::{Version, escape_name};
 
 /// Files smaller than this may shrink without confirmation, in bytes.
 const MAX_SMALL_DELETION: usize = 256;
@@ -39,30 +40,20 @@ pub(super) fn confirm(batch: &Batch, drafts: &[FileDraft<'_>]) -> Result<(), Err
     }
     let changed_drafts = || drafts.iter().filter(|draft| draft.drafted.is_changed);
     // Runnable files come first: their reason says how a person can change the setting.
-    let runs = changed_drafts().find_map(|draft| asks_for_runnable(draft).map(|rule| (draft, rule)));
-    let first = runs
-        .map(|(draft, _)| draft)
-        .or_else(|| changed_drafts().find(|draft| needs_confirmation(draft, batch.kind)));
-    let Some(first) = first else { return Ok(()) };
+    let runnable = changed_drafts().find(|draft| asks_for_runnable(draft).is_some());
+    let other = || changed_drafts().find(|draft| needs_confirmation(draft, batch.kind));
+    let Some(first) = runnable.or_else(other) else { return Ok(()) };
     let about = confirmation_id(drafts);
     if agreed == Some(&about) {
         return Ok(());
     }
-    let policy = &first.target.rules.origin.name;
-    let (reason, message) = match runs {
-        Some((draft, rule)) => {
-            let reason = runnable_reason(draft, rule);
-            (reason.clone(), reason)
-        }
-        None => (
-            "the policy asks a person before this write".to_owned(),
-            format!("the policy {policy} asks a person before this write"),
-        ),
+    let (policy, runnable) = (&first.target.rules.origin.name, runnable_reason(first));
+    let message = match (agreed, &runnable) {
+        (Some(_), _) => "the text to write is no longer the one that a person approved".to_owned(),
+        (None, Some(reason)) => reason.clone(),
+        (None, None) => format!("the policy {policy} asks a person before this write"),
     };
-    let message = match agreed {
-        None => message,
-        Some(_) => "the text to write is no longer the one that a person approved".to_owned(),
-    };
+    let reason = runnable.unwrap_or_else(|| "the policy asks a person before this write".to_owned());
     let text = render_question(drafts, batch.kind, policy);
     Err(Error::new(Code::NotConfirmed, message).with_question(Confirmation { reason, text, id: about }))
 }
@@ -75,13 +66,14 @@ fn asks_for_runnable(draft: &FileDraft<'_>) -> Option<&'static str> {
     }
 }
 
-/// Returns the reason to confirm a write to a file that starts a program.
-fn runnable_reason(draft: &FileDraft<'_>, rule: &str) -> String {
+/// Returns the reason to confirm a write to a file that starts a program, if the policy requires that.
+fn runnable_reason(draft: &FileDraft<'_>) -> Option<String> {
+    let rule = asks_for_runnable(draft)?;
     let (path, policy) = (draft.target.place.shown(), &draft.target.rules.origin.name);
-    format!(
+    Some(format!(
         "{path} can start a program when a person opens or uses the folder ({rule}), and `runnable: ask` of the policy {policy} \
          asks a person before this write"
-    )
+    ))
 }
 
 /// True if the policy requires confirmation of this draft.
@@ -145,7 +137,7 @@ fn render_question(drafts: &[FileDraft<'_>], kind: EntryKind, policy: &str) -> S
     // Writing to a String cannot fail.
     let _written = write!(text, " the policy {policy} asks you first:");
     for draft in drafts.iter().filter(|draft| draft.drafted.is_changed) {
-        let (added, removed) = count_lines(draft);
+        let (added, removed) = line_counts(draft.current.text(), &draft.drafted.buffer, &draft.drafted.map);
         let runs = asks_for_runnable(draft)
             .map(|_| "can start a program when the folder is opened or used".to_owned());
         let why: String = runs.into_iter().chain(risk(draft, kind)).map(|why| format!(": {why}")).collect();
@@ -163,15 +155,6 @@ fn target_name(place: &DocumentPath) -> String {
         Some(entity) => describe(&Target::Entity(entity.clone())),
         None => place.shown().to_owned(),
     }
-}
-
-/// Counts the added and removed lines, as the diff in the answer does.
-fn count_lines(draft: &FileDraft<'_>) -> (usize, usize) {
-    let FileDraft { target, current, planned, drafted, .. } = draft;
-    let before = current.text();
-    let plan = drafted.fix_plan.as_ref().unwrap_or(&planned.plan);
-    let diff = diff::unified(target.place.in_root(), before, &drafted.buffer, plan);
-    (diff.added(), diff.removed())
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ pub(super) fn with_nearest_paths(
     error: Error,
     try_to_plan: TryToPlan,
 ) -> Error {
-    let error = services.with_nearest_path_of(&batch.requests, error);
+    let error = services.with_nearest_path_of(batch, error);
     if !batch.is_batch || !matches!(error.next.as_deref(), Some(NextCall::Path { .. })) {
         return error;
     }
@@ -92,7 +92,7 @@ fn corrections_with_paths(
         corrected.extend(entries.into_iter().map(|entry| CorrectedEdit { entry, next: next.clone() }));
         match try_to_plan(services, &tried) {
             Ok(()) => return Ok(corrected),
-            Err(other) => error = services.with_nearest_path_of(&tried.requests, other),
+            Err(other) => error = services.with_nearest_path_of(&tried, other),
         }
     }
     Err(error)

@@ -1,14 +1,20 @@
 //! Compares two texts of one document by lines.
 
 use lockgate_error::Error;
-use lockgate_text::{Buffer, LineMap, diff};
+use lockgate_text::{Buffer, LineMap, Plan, diff};
+
+/// Plans the change of one text into another.
+///
+/// Errors: `INTERNAL`, should no plan lead from one to the other.
+pub(super) fn plan_between(from: &Buffer, to: &Buffer) -> Result<Plan, Error> {
+    if from.has_same_encoding(to) { from.plan_to(to) } else { from.replace_all(to.bytes()) }
+}
 
 /// Maps the lines of one text to those of another.
 ///
-/// Errors: `INTERNAL`, should no plan lead from one to the other.
+/// Errors: those of [`plan_between`].
 pub(super) fn line_map(from: &Buffer, to: &Buffer) -> Result<LineMap, Error> {
-    let plan = if from.has_same_encoding(to) { from.plan_to(to)? } else { from.replace_all(to.bytes())? };
-    Ok(plan.line_map(from, to))
+    Ok(plan_between(from, to)?.line_map(from, to))
 }
 
 /// Returns the number of added lines and the number of removed lines, as their diff has them: a line with another line end

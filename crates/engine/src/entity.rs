@@ -39,22 +39,17 @@ impl Services {
     ) -> Result<EntityOwner, Error> {
         let policy = self.policy_at_top()?;
         let known = policy.entity_type(kind.name()).ok_or_else(|| unknown_type(kind, &policy))?;
-        let unexpected = match known.owner {
-            EntityOwner::App => organization_id.map(|_| ("organization_id", EntityOwner::Organization)),
-            EntityOwner::Organization => app_id.map(|_| ("app_id", EntityOwner::App)),
-            EntityOwner::Global => match (app_id, organization_id) {
-                (Some(_), _) => Some(("app_id", EntityOwner::App)),
-                (None, Some(_)) => Some(("organization_id", EntityOwner::Organization)),
-                (None, None) => None,
-            },
-        };
-        match unexpected {
-            Some((field, alternatives)) => {
-                Err(unexpected_owner(known, field, &list_types(&policy, Some(alternatives))))
+        let (field, alternatives) = match (known.owner, app_id, organization_id) {
+            (EntityOwner::Organization | EntityOwner::Global, Some(_), _) => ("app_id", EntityOwner::App),
+            (EntityOwner::App, _, Some(_)) | (EntityOwner::Global, None, Some(_)) => {
+                ("organization_id", EntityOwner::Organization)
             }
-            None if known.owner == EntityOwner::App && app_id.is_none() => Err(missing_owner(known)),
-            None => Ok(known.owner),
-        }
+            (EntityOwner::App, None, None) => return Err(missing_owner(known)),
+            (EntityOwner::App, Some(_), None)
+            | (EntityOwner::Organization, None, _)
+            | (EntityOwner::Global, None, None) => return Ok(known.owner),
+        };
+        Err(unexpected_owner(known, field, &list_types(&policy, Some(alternatives))))
     }
 
     /// Returns the filter for the entities of a scope; `None` for files.

@@ -108,13 +108,8 @@ fn removal_hint(named: &Entity, target: &ResolvedTarget) -> String {
 
 /// Returns a list of the folder of a file that is gone.
 fn folder_list(target: &request::Target) -> Option<NextCall> {
-    match target {
-        request::Target::File(path) => {
-            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-            Some(NextCall::List { folder: folder.to_owned() })
-        }
-        request::Target::Entity(_) => None,
-    }
+    let (folder, _) = target.file()?.rsplit_once('/').unwrap_or_default();
+    Some(NextCall::List { folder: folder.to_owned() })
 }
 
 /// Rejects a write to a path that may only be read.

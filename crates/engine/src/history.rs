@@ -30,11 +30,13 @@ impl ReadRequest for HistoryRequest {
         self.target.as_ref()
     }
 
+    /// None: an error names the nearest path in its hint alone.
+    fn path(&self) -> Option<&str> {
+        None
+    }
+
     fn read(&self, services: &Arc<Services>, _watch: &Watch) -> Result<Vec<Entry>, Error> {
-        let resolve = |target: &Target| {
-            let place = resolve_for_read(services, target, DefaultOwner::LastChanged);
-            place.map_err(|error| services.with_nearest_path_in_hint(target, error))
-        };
+        let resolve = |target| services.resolve_for_history(target);
         let place = self.target.as_ref().map(resolve).transpose()?;
         let most = self.max_entries.min(HistoryRequest::MAX_ENTRIES);
         // Without an edit that cannot be recorded, the list still has the others; the note of the recovery is kept.
@@ -65,6 +67,14 @@ impl Workspace {
 }
 
 impl Services {
+    /// Resolves a target whose edits are sought.
+    ///
+    /// Errors: those of admitting it, with the path that was probably meant.
+    pub(super) fn resolve_for_history(&self, target: &Target) -> Result<DocumentPath, Error> {
+        resolve_for_read(self, target, DefaultOwner::LastChanged)
+            .map_err(|error| self.with_nearest_path_in_hint(target, error))
+    }
+
     /// Fails once after a journal was set aside: the edits in it are missing in the history.
     ///
     /// Errors: `STORE_UNAVAILABLE`.

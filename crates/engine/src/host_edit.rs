@@ -4,11 +4,10 @@
 //!
 //! Invariant: an entry is recorded only for bytes that are on disk now, and its text before is what the caller read.
 
-use std::sync::Arc;
-
 use super::difference::{line_counts, line_map};
 use super::guards;
 use super::services::Services;
+use super::workspace::Workspace;
 use lockgate_edit::request::Author;
 use lockgate_error::{Code, Error};
 use lockgate_policy::{HookSettings, Policy, Runnable};
@@ -56,14 +55,34 @@ pub enum BytesBefore {
     Unknown,
 }
 
+impl Workspace {
+    /// Reads a file that the tool of an agent's host is about to edit, with the policy's settings for that.
+    ///
+    /// Errors: those of admitting a path to be written, `PROTECTED` for a path that the policy protects,
+    /// `POLICY_INVALID`, `TOO_LARGE`.
+    pub async fn host_file(&self, path: String) -> Result<HostFile, Error> {
+        self.services.off_reactor(move |services| services.host_file(&path)).await
+    }
+
+    /// Records the changes of files that the tool of an agent's host wrote, as one edit. Returns its id; `None`
+    /// if no file differs from its text before, or if edits are not recorded here.
+    ///
+    /// Errors: `INVALID_INPUT` for files of several roots, `STORE_UNAVAILABLE`, `NO_SPACE`, and the errors of
+    /// reading the files.
+    pub async fn record_host_edit(
+        &self,
+        changes: Vec<HostChange>,
+        author: Author,
+        gates: String,
+    ) -> Result<Option<EditId>, Error> {
+        self.services.off_reactor(move |services| services.record_host_edit(&changes, author, gates)).await
+    }
+}
+
 impl Services {
     /// Reads a file that the tool of a host is about to edit, after the checks of access. The rights of the file
     /// are not checked, because lockgate does not write it.
-    pub(super) async fn host_file(self: &Arc<Self>, path: String) -> Result<HostFile, Error> {
-        self.off_reactor(move |services| services.read_host_file(&path)).await
-    }
-
-    fn read_host_file(&self, path: &str) -> Result<HostFile, Error> {
+    fn host_file(&self, path: &str) -> Result<HostFile, Error> {
         let (location, refusal) = match self.store.files.admit(path) {
             Err(error) if error.code == Code::PermissionDenied => {
                 (self.store.files.admit_outside(path)?, Some(error))
@@ -90,26 +109,17 @@ impl Services {
         })
     }
 
-    /// Records changes that the tool of a host wrote, as one edit; `None` if none of the files changed, or if
-    /// edits are not recorded here.
-    pub(super) async fn record_host_edit(
-        self: &Arc<Self>,
-        changes: Vec<HostChange>,
-        author: Author,
-        gates: String,
-    ) -> Result<Option<EditId>, Error> {
-        self.off_reactor(move |services| services.record_changes(&changes, author, gates)).await
-    }
-
-    fn record_changes(
+    /// Records the edit of a host; `None` if nothing changed, or if the journal does not record the files.
+    pub(super) fn record_host_edit(
         &self,
         changes: &[HostChange],
         author: Author,
         gates: String,
     ) -> Result<Option<EditId>, Error> {
-        let mut places = Vec::new();
+        let mut edited = Vec::new();
         for change in changes {
-            let place = DocumentPath::File(self.store.files.admit_to_read(&change.path)?);
+            let file = self.store.files.admit_to_read(&change.path)?;
+            let place = DocumentPath::File(file.clone());
             let rules = self.rules_of(&place)?;
             let after = place.read(&self.store, rules.limits.file, None)?;
             let after = after.map(|mut snapshot| snapshot.take_bytes());
@@ -119,17 +129,14 @@ impl Services {
                 BytesBefore::Unknown => self.is_recorded(&place, after.as_deref()),
             };
             if !is_unchanged {
-                places.push((place, rules, after, change));
+                edited.push((file, rules, after, change));
             }
         }
-        let Some((first, ..)) = places.first() else { return Ok(None) };
-        if first.disabled_reason(&self.store).is_some() {
+        let Some((first, ..)) = edited.first() else { return Ok(None) };
+        if self.store.journal.disabled_reason(first).is_some() {
             return Ok(None);
         }
-        let rows = places.iter().map(|(place, rules, after, change)| {
-            let Some(file) = place.file() else {
-                return Err(Error::new(Code::Internal, "a host edits files only"));
-            };
+        let rows = edited.iter().map(|(file, rules, after, change)| {
             let before = match &change.before {
                 BytesBefore::Bytes(before) => Some(before.as_slice()),
                 BytesBefore::Absent | BytesBefore::Unknown => None,
@@ -137,7 +144,7 @@ impl Services {
             let is_known = change.before != BytesBefore::Unknown;
             // The whole text may be old, so no line counts as added.
             let (added, removed) = if is_known { counts(before, after.as_deref()) } else { (0, 0) };
-            Ok(OutsideChange {
+            OutsideChange {
                 place: file,
                 before,
                 is_known,
@@ -145,10 +152,10 @@ impl Services {
                 mode: change.mode,
                 added,
                 removed,
-                keep: is_known && rules.journals(place.in_root()),
-            })
+                keep: is_known && rules.journals(file.in_root()),
+            }
         });
-        let rows = rows.collect::<Result<Vec<_>, _>>()?;
+        let rows: Vec<_> = rows.collect();
         let digest = Version::of_value(
             &rows.iter().map(|row| (row.place.in_root(), row.before, row.after)).collect::<Vec<_>>(),
         );

@@ -16,7 +16,7 @@ use lockgate_checks::{
 use lockgate_edit::Edit;
 use lockgate_edit::request::{Mode, Request};
 use lockgate_error::{Code, Error};
-use lockgate_policy::{EffectiveRules, GateKind, Language, Policy, Profile, Role, StepMode, Validator};
+use lockgate_policy::{EffectiveRules, GateKind, Language, Policy, Profile, Role, Rule, StepMode, Validator};
 use lockgate_store::{Cache, EntryKind};
 
 /// The rules, permission and cache with which one text is judged.
@@ -90,20 +90,16 @@ fn verdicts(
 ) -> Result<Vec<Verdict>, Error> {
     let dead = services.dead_links(batch, drafts, watch)?;
     let permissions = CallPermissions::new(&services.trust, &services.store.files);
-    let input = |(at, (draft, dead)): (usize, (_, &Vec<DeadLinks>))| {
+    let inputs = batch.try_each(drafts.iter().zip(&dead), |(draft, dead)| {
         judge_input(services, &permissions, batch, draft, dead)
-            .map_err(|error| batch.with_edit_index(error, at))
-    };
-    let inputs = drafts.iter().zip(&dead).enumerate().map(input).collect::<Result<Vec<_>, _>>()?;
+    })?;
     let failure = OnceLock::new();
-    let overlays = drafts.iter().map(|draft| services.overlays(draft.target, drafts, &failure));
-    let overlays: Vec<_> = overlays.collect();
-    let lost = {
-        let judges = |input: &GateContext<'_>| {
-            input.rules.rules.iter().any(|rule| rule.enabled && matches!(rule.gate.kind, GateKind::Damage))
-        };
-        services.lost_definitions(batch, drafts, &inputs.iter().map(judges).collect::<Vec<_>>())
-    };
+    let overlays: Vec<_> =
+        drafts.iter().map(|draft| services.overlays(draft.target, drafts, &failure)).collect();
+    let is_damage = |rule: &&Rule| rule.enabled && matches!(rule.gate.kind, GateKind::Damage);
+    let judges_damage: Vec<bool> =
+        inputs.iter().map(|input| input.rules.rules.iter().any(is_damage)).collect();
+    let lost = services.lost_definitions(batch, drafts, &judges_damage);
     let parts =
         drafts.iter().zip(&inputs).zip(&overlays).zip(services.groups(drafts)).zip(dead.iter().zip(&lost));
     let cases: Vec<GateInput<'_>> = parts

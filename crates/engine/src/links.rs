@@ -79,27 +79,21 @@ impl Services {
         watch: &Watch,
     ) -> Result<Vec<Vec<DeadLinks>>, Error> {
         let lost: Vec<Vec<LostTarget>> = drafts.iter().map(|draft| removed_targets(batch, draft)).collect();
-        let mut dead: Vec<Vec<DeadLinks>> = drafts.iter().map(|_| Vec::new()).collect();
         let files = drafts.iter().zip(&lost).filter(|(_, lost)| !lost.is_empty());
         let files: Vec<&FileLocation> = files.filter_map(|(draft, _)| draft.target.place.file()).collect();
         if files.is_empty() {
-            return Ok(dead);
+            return Ok(drafts.iter().map(|_| Vec::new()).collect());
         }
         let mut pages = drafts.iter().filter_map(|draft| self.drafted_page(draft)).collect::<Vec<Page>>();
         pages.extend(self.pages_on_disk(&files, drafts, watch)?);
-        for ((draft, lost), dead) in drafts.iter().zip(lost).zip(&mut dead) {
-            let Some(place) = draft.target.place.file() else { continue };
+        let dead = |(draft, lost): (&FileDraft<'_>, Vec<LostTarget>)| {
+            let Some(place) = draft.target.place.file() else { return Ok(Vec::new()) };
             let root = self.store.files.root_path(place)?;
             let failure = OnceLock::new();
-            let overlays = self.overlays(draft.target, drafts, &failure);
-            *dead = dead_links(lost, &pages, root, |lost, page, link| match lost {
-                LostTarget::File => link.is_dead(&page.path, place.in_root(), &overlays),
-                LostTarget::Elsewhere(..) => false,
-                LostTarget::Anchor(anchor, _) => leads_to_anchor(link, place, anchor),
-            });
-            failure.get().cloned().map_or(Ok(()), Err)?;
-        }
-        Ok(dead)
+            let dead = dead_links(lost, &pages, root, place, &self.overlays(draft.target, drafts, &failure));
+            failure.get().cloned().map_or(Ok(dead), Err)
+        };
+        drafts.iter().zip(lost).map(dead).collect()
     }
 
     /// Returns, for each page of an audit, the links that lead to the anchors that it lost.
@@ -122,10 +116,8 @@ impl Services {
         }
         let dead = |page: &AuditedPage<'_>| -> Result<Vec<DeadLinks>, Error> {
             let root = self.store.files.root_path(page.place)?;
-            Ok(dead_links(page.lost.clone(), &pages, root, |lost, _, link| match lost {
-                LostTarget::File | LostTarget::Elsewhere(..) => false,
-                LostTarget::Anchor(anchor, _) => leads_to_anchor(link, page.place, anchor),
-            }))
+            let files_exist = |path: &str| self.store.files.exists(page.place, path);
+            Ok(dead_links(page.lost.clone(), &pages, root, page.place, &files_exist))
         };
         changed.iter().map(dead).collect()
     }
@@ -226,13 +218,22 @@ impl Services {
     }
 }
 
-/// Returns the lost targets to which links of the pages of a root lead, with these links in order.
+/// Returns those targets which the file at a place lost and to which links of the pages of its root lead, with these links in
+/// order.
 fn dead_links(
     lost: Vec<LostTarget>,
     pages: &[Page],
     root: &Path,
-    is_dead: impl Fn(&LostTarget, &Page, &PageLink) -> bool,
+    place: &FileLocation,
+    files_exist: &(dyn Fn(&str) -> bool + Sync),
 ) -> Vec<DeadLinks> {
+    let is_dead = |lost: &LostTarget, page: &Page, link: &PageLink| match lost {
+        LostTarget::File => link.is_dead(&page.path, place.in_root(), files_exist),
+        LostTarget::Elsewhere(..) => false,
+        LostTarget::Anchor(anchor, _) => {
+            link.anchor.as_deref() == Some(anchor) && link.leads_to(place.in_root())
+        }
+    };
     let mut dead = Vec::new();
     for lost in lost {
         let mut links: Vec<(String, usize)> = Vec::new();
@@ -246,10 +247,6 @@ fn dead_links(
         }
     }
     dead
-}
-
-fn leads_to_anchor(link: &PageLink, place: &FileLocation, anchor: &str) -> bool {
-    link.anchor.as_deref() == Some(anchor) && link.leads_to(place.in_root())
 }
 
 /// Returns the targets that a draft removes from its file, if a gate of the policy checks links.

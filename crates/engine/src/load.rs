@@ -8,7 +8,7 @@ use super::services::Services;
 use lockgate_error::Error;
 use lockgate_policy::Policy;
 use lockgate_store::{DocumentPath, Snapshot};
-use lockgate_text::{Buffer, Hints};
+use lockgate_text::Buffer;
 
 /// The size in bytes up to which closing a replaced file takes less time than a hand-over to another thread.
 const CLOSED_AT_ONCE: usize = 128 * 1024;
@@ -50,19 +50,18 @@ pub(super) fn load(
     batch: &Batch,
     targets: &mut [ResolvedTarget],
 ) -> Result<Vec<CurrentText>, Error> {
-    let read = |(at, target): (usize, &mut ResolvedTarget)| {
-        load_target(services, target).map_err(|error| batch.with_edit_index(error, at))
-    };
-    targets.iter_mut().enumerate().map(read).collect()
+    batch.try_each(targets, |target| load_target(services, target))
 }
 
 fn load_target(services: &Services, target: &mut ResolvedTarget) -> Result<CurrentText, Error> {
-    let (hints, known) = hints_and_known(services, &target.place);
-    let (limit, bytes) = (target.rules.limits.file, known.as_ref().map(|known| known.bytes()));
-    let (folder, last) = (target.folder.take(), target.last.take());
-    let (snapshot, last) = target.place.read_and_last(&services.store, limit, bytes, folder, last)?;
-    target.last = last;
-    let current = decode(services, &target.place, hints, known, snapshot)?;
+    let (folder, known_last) = (target.folder.take(), target.last.take());
+    let ResolvedTarget { place, rules, last, .. } = target;
+    let current = decode(services, place, |known| {
+        let limit = rules.limits.file;
+        let (snapshot, entry) = place.read_and_last(&services.store, limit, known, folder, known_last)?;
+        *last = entry;
+        Ok(snapshot)
+    })?;
     if let (Some(file), Some(_)) = (target.place.file(), &current.snapshot) {
         services.texts.keep_found(file, &current.buffer);
     }
@@ -71,25 +70,18 @@ fn load_target(services: &Services, target: &mut ResolvedTarget) -> Result<Curre
 
 /// Reads one document; the text is empty if there is none.
 pub(super) fn read(services: &Services, place: &DocumentPath, rules: &Policy) -> Result<CurrentText, Error> {
-    let (hints, known) = hints_and_known(services, place);
-    let bytes = known.as_ref().map(|known| known.bytes());
-    let snapshot = place.read(&services.store, rules.limits.file, bytes)?;
-    decode(services, place, hints, known, snapshot)
+    decode(services, place, |known| place.read(&services.store, rules.limits.file, known))
 }
 
-/// Returns the hints for decoding a document, and the last known text of a file.
-fn hints_and_known(services: &Services, place: &DocumentPath) -> (Hints, Option<Arc<Buffer>>) {
-    let hints = place.hints(&services.store);
-    (hints, place.file().and_then(|file| services.texts.last_known(file, hints)))
-}
-
+/// Reads a document by `read`, which gets the last known bytes, and decodes it unless they are the same.
 fn decode(
     services: &Services,
     place: &DocumentPath,
-    hints: Hints,
-    known: Option<Arc<Buffer>>,
-    mut snapshot: Option<Snapshot>,
+    read: impl FnOnce(Option<&[u8]>) -> Result<Option<Snapshot>, Error>,
 ) -> Result<CurrentText, Error> {
+    let hints = place.hints(&services.store);
+    let known = place.file().and_then(|file| services.texts.last_known(file, hints));
+    let mut snapshot = read(known.as_ref().map(|known| known.bytes()))?;
     match (known, place.file()) {
         (Some(buffer), _) if snapshot.as_ref().is_some_and(Snapshot::is_known) => {
             return Ok(CurrentText { buffer, snapshot });

@@ -31,11 +31,7 @@ const MAX_PLACES: usize = 20;
 ///
 /// Errors: those of [`Services::owner`], and `ENTITY_MISMATCH`.
 pub(super) fn check_whole_texts(services: &Services, batch: &Batch) -> Result<(), Error> {
-    let mut requests = batch.requests.iter().enumerate();
-    let check = |(at, request): (usize, &Request)| {
-        check_whole_text(services, request).map_err(|error| batch.with_edit_index(error, at))
-    };
-    requests.try_for_each(check)
+    batch.try_each(&batch.requests, |request| check_whole_text(services, request)).map(drop)
 }
 
 /// Checks a whole new text against its type before the store is read, if only the text matters and no
@@ -80,17 +76,15 @@ pub(super) fn check_types(
     drafts: &[FileDraft<'_>],
     watch: &Watch,
 ) -> Result<(), Error> {
-    for (at, draft) in drafts.iter().enumerate() {
-        // Undo has another entry kind; `Restore` here comes from the import of a folder.
-        let is_present = draft.request.edit != Edit::Remove;
-        if is_present && !draft.verdict.refuses() && !restores_unchanged(batch, draft) {
-            check_type(services, draft, drafts, watch).map_err(|error| {
-                let error = with_entity_field(with_type_hint(error, draft), draft.request);
-                batch.with_edit_index(error, at)
-            })?;
+    let check = |draft: &FileDraft<'_>| {
+        let is_removed = draft.request.edit == Edit::Remove;
+        if is_removed || draft.verdict.refuses() || restores_unchanged(batch, draft) {
+            return Ok(());
         }
-    }
-    Ok(())
+        check_type(services, draft, drafts, watch)
+            .map_err(|error| with_entity_field(with_type_hint(error, draft), draft.request))
+    };
+    batch.try_each(drafts, check).map(drop)
 }
 
 fn check_type(
@@ -200,20 +194,18 @@ fn with_entity_field(mut error: Error, request: &Request) -> Error {
 /// type.
 fn describe_mismatch(known: &EntityType, gate: &Gate, first: &Finding) -> String {
     match &gate.kind {
-        GateKind::Syntax => {
-            let (line, why) = (first.line, &first.message);
-            format!(
-                "entity_type mismatch: declared '{}' but it cannot be read: line {line}: {why}",
-                known.name
-            )
-        }
+        GateKind::Syntax => format!(
+            "entity_type mismatch: declared '{}' but it cannot be read: line {}: {}",
+            known.name, first.line, first.message
+        ),
         GateKind::Pattern(_) | GateKind::Damage | GateKind::Command(_) | GateKind::Server(_) => {
             first.message.clone()
         }
     }
 }
 
-/// True if the draft restores an earlier text unchanged. A rebased text is a new one.
+/// True if the draft restores an earlier text unchanged. A rebased text is a new one, and so is that of an import, which uses
+/// `Restore` as well, but is an edit in the journal.
 fn restores_unchanged(batch: &Batch, draft: &FileDraft<'_>) -> bool {
     let was =
         matches!(&draft.request.edit, Edit::Restore(text) if text.as_slice() == draft.drafted.buffer.bytes());

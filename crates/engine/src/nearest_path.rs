@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::batch::Batch;
 use super::services::Services;
 use lockgate_edit::request::{Request, Target};
 use lockgate_edit::{Edit, Needle, Occurrences, Search};
@@ -23,26 +24,18 @@ const MAX_SEARCHED: usize = 128 << 20;
 const MAX_NAMED: usize = 4;
 
 impl Services {
-    /// Adds the path that was probably meant to an error about one of these requests.
-    pub(super) fn with_nearest_path_of(&self, requests: &[Request], error: Error) -> Error {
-        let entry = error.entry_index().unwrap_or(0);
-        let names_entry = |(at, request): &(usize, &Request)| match &request.edit {
-            Edit::Several(parts) => parts.iter().any(|part| part.entry == entry),
-            _ => *at == entry,
-        };
-        let request = requests.iter().enumerate().find(names_entry).map(|(_, request)| request);
-        let mut error = match request.map(|request| &request.target) {
-            Some(Target::File(path)) => self.with_nearest_path(path, error, &()),
-            Some(Target::Entity(_)) | None => return error,
-        };
+    /// Adds the path that was probably meant to an error about one of the requests of a call.
+    pub(super) fn with_nearest_path_of(&self, batch: &Batch, error: Error) -> Error {
+        let request = batch.request_with(error.entry_index().unwrap_or(0));
+        let Some(Request { target: Target::File(named), edit, .. }) = request else { return error };
+        let mut error = self.with_nearest_path(named, error, &());
         let Some(NextCall::Path { path }) = error.next.as_deref() else { return error };
         // Only a quote shows that an edit belongs to that file: see `is_quoted`. Without one, only the caller can want it
         // there.
-        let is_unquoted = request.is_some_and(|request| request.edit.is_unquoted());
-        if is_unquoted && request.is_some_and(|request| !request.edit.is_whole()) {
+        if edit.is_unquoted() && !edit.is_whole() {
             return path_in_hint(error);
         }
-        if is_unquoted || self.is_edited(requests, path) {
+        if edit.is_unquoted() || self.is_edited(&batch.requests, path) {
             error.next = None;
             return error;
         }
@@ -51,11 +44,9 @@ impl Services {
             Code::NotAFile | Code::InvalidInput => true,
             // A file outside may have the quote as well: `/etc/hosts` is not the `hosts` of a root.
             Code::PathOutsideRoot => {
-                let named = request.and_then(|request| request.target.file()).unwrap_or_default();
-                is_below_folder_of(named, path, &self.store.files.root_paths())
-                    && request.is_some_and(|request| self.is_quoted(&request.edit, path))
+                is_below_folder_of(named, path, &self.store.files.root_paths()) && self.is_quoted(edit, path)
             }
-            _ => request.is_some_and(|request| self.is_quoted(&request.edit, path)),
+            _ => self.is_quoted(edit, path),
         };
         if is_meant { error } else { path_in_hint(error) }
     }

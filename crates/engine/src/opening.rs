@@ -78,7 +78,7 @@ impl<'a> Opening<'a> {
     /// Errors: `INVALID_INPUT` for `/`, the home directory, an empty list of roots, and a database inside a
     /// root; the errors of opening a folder.
     pub fn open(self) -> Result<Arc<Workspace>, Error> {
-        self.services().map(|services| Arc::new(Workspace::new(services)))
+        Ok(Arc::new(Workspace { services: self.services()? }))
     }
 
     pub(super) fn services(self) -> Result<Arc<Services>, Error> {

@@ -187,15 +187,12 @@ fn plan_on(
     target: &ResolvedTarget,
 ) -> Result<PlannedEdit, Error> {
     let ResolvedTarget { place, rules, .. } = target;
-    let language = target.language(buffer.view());
-    let bounds = EditLimits { bytes: rules.limits.file, steps: rules.limits.regex_steps };
-    let language = language.map(|language| language.name.as_str());
     let context = PlanContext {
         noun: place.noun(),
         path: place.in_root(),
-        language,
+        language: target.language(buffer.view()).map(|language| language.name.as_str()),
         syntax: &grammar::Grammars,
-        limits: bounds,
+        limits: EditLimits { bytes: rules.limits.file, steps: rules.limits.regex_steps },
     };
     edit::plan(&request.edit, buffer, context).or_else(|error| match (request.mode, error.code) {
         (Mode::Interactive, Code::MatchNotFound) if batch.has_one_edit() => {

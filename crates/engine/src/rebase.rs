@@ -102,24 +102,16 @@ pub(super) fn find_base(
         }
         Expect::Absent | Expect::Version(_) => None,
     };
-    match base {
-        Some(base) if request.edit.is_whole() => {
-            let (noun, was) = (target.place.noun(), base.version());
-            let message = format!("the {noun} was changed since version {was}, the base of this edit");
-            Err(conflict(message, target, &base, current))
-        }
-        Some(base) => match previous_edit(services, batch, target)? {
-            Some(id) => {
-                let message = format!(
-                    "this request was already applied as edit {id}, and the {} has changed since",
-                    target.place.noun()
-                );
-                Err(conflict(message, target, &base, current))
-            }
-            None => Ok(Some(base)),
-        },
-        None => Ok(None),
-    }
+    let Some(base) = base else { return Ok(None) };
+    let noun = target.place.noun();
+    let message = if request.edit.is_whole() {
+        format!("the {noun} was changed since version {}, the base of this edit", base.version())
+    } else if let Some(id) = previous_edit(services, batch, target)? {
+        format!("this request was already applied as edit {id}, and the {noun} has changed since")
+    } else {
+        return Ok(Some(base));
+    };
+    Err(conflict(message, target, &base, current))
 }
 
 /// Returns the stored text of a version of the target.
@@ -166,16 +158,7 @@ pub(super) fn rebase(
     };
     planned.plan = match rebased {
         Rebased::Plan(plan) => plan,
-        Rebased::Conflict(found_conflict) => {
-            let places = conflicting_lines(&found_conflict, &current.buffer);
-            let count = current.buffer.lines().count();
-            let next = found_conflict
-                .change
-                .as_ref()
-                .and_then(|region| NextCall::read_around(region.new_start_line, region.new_end_line, count));
-            let message = describe_conflict(&found_conflict, base, &current.buffer);
-            return Err(conflict(message, target, base, current).places(places).with_next_if(next));
-        }
+        Rebased::Conflict(overlap) => return Err(overlap_error(&overlap, target, base, current)),
     };
     let moved = line_map(base, &current.buffer)?;
     for place in &mut planned.matches.lines {
@@ -186,6 +169,22 @@ pub(super) fn rebase(
         .notes
         .push(format!("rebased from version {was} to {is}: the other changes between them are kept"));
     Ok(planned)
+}
+
+/// Returns the error for an edit that overlaps a later change.
+fn overlap_error(
+    overlap: &RebaseConflict,
+    target: &ResolvedTarget,
+    base: &Buffer,
+    current: &CurrentText,
+) -> Error {
+    let count = current.buffer.lines().count();
+    let next = overlap
+        .change
+        .and_then(|region| NextCall::read_around(region.new_start_line, region.new_end_line, count));
+    conflict(describe_conflict(overlap, base, &current.buffer), target, base, current)
+        .places(conflicting_lines(overlap, &current.buffer))
+        .with_next_if(next)
 }
 
 /// Returns the conflict of an edit that changes the encoding with any other change of the text.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::batch::Batch;
 use super::decide::Decision;
-use super::difference::line_map;
+use super::difference::{line_map, plan_between};
 use super::load::CurrentText;
 use super::plan::{Drafted, FileDraft};
 use super::resolve::ResolvedTarget;
@@ -208,11 +208,7 @@ impl Report {
         let Some(before) = before else {
             return Ok(Report { change: TextChange { draft, ..TextChange::default() }, ..report });
         };
-        let plan = if before.has_same_encoding(&draft) {
-            before.plan_to(&draft)?
-        } else {
-            before.replace_all(draft.bytes())?
-        };
+        let plan = plan_between(&before, &draft)?;
         let shifts = plan.line_map(&before, &draft).shifts();
         let change = TextChange { before: Some(before), draft, is_removal: false, shifts, plan };
         Ok(Report { change, ..report })
@@ -279,13 +275,14 @@ pub(super) fn report(
     let mut files = published.into_iter().flat_map(|published| published.files);
     let mut reports = Vec::with_capacity(drafts.len());
     for draft in drafts {
-        let is_written = !is_refused && draft.decision() == Decision::Write && draft.drafted.is_changed;
-        let published = if is_written { files.next() } else { None };
-        let notes = notes(services, batch, &draft, published.as_ref(), &recent);
+        // One rejected draft keeps the others from being written.
         let decision = match draft.decision() {
             Decision::Write if is_refused => Decision::Show,
             decision => decision,
         };
+        let is_written = decision == Decision::Write && draft.drafted.is_changed;
+        let published = if is_written { files.next() } else { None };
+        let notes = notes(services, batch, &draft, published.as_ref(), &recent);
         let mut report = Report::new(draft, decision, published, edit.filter(|_| is_written));
         report.notes.extend(notes);
         reports.push(report);
@@ -308,26 +305,33 @@ fn notes(
     let place = &draft.target.place;
     let last = draft.target.last.as_ref();
     let foreign = last.and_then(|last| outside_notes(last, recent, draft.target, &draft.current));
-    let lost = match place.disabled_reason(&services.store) {
-        Some(why) => Some(format!("this edit cannot be undone: {why}")),
-        None if draft.target.is_journaled => None,
-        None if place.row().is_none() && draft.target.rules.limits.journal == 0 => Some(
-            "this edit cannot be undone: `limits.journal: 0` of the policy turns the journal off".to_owned(),
-        ),
-        None if Policy::has_secret_name(place.in_root()) => Some(
-            "this edit cannot be undone: the journal keeps no text of a file with this name, as it may hold secrets"
-                .to_owned(),
-        ),
-        None => Some(
-            "this edit cannot be undone: the policy's `never_journal` keeps its texts out of the journal"
-                .to_owned(),
-        ),
-    };
-    let lost = lost.filter(|_| published.is_some() && batch.kind == EntryKind::Edit);
-    let occasion = place.occasion().filter(|_| published.is_some());
+    let is_written = published.is_some();
+    let unrecorded = unrecorded_reason(services, draft.target);
+    let lost = unrecorded
+        .filter(|_| is_written && batch.kind == EntryKind::Edit)
+        .map(|why| format!("this edit cannot be undone: {why}"));
+    let occasion = place.occasion().filter(|_| is_written);
     let review = occasion
         .map(|occasion| format!("{} runs {occasion}; a person should review it", sanitize(place.shown())));
     foreign.into_iter().chain(lost).chain(review).collect()
+}
+
+/// Returns the reason why the journal does not keep the texts of a target, if it does not.
+fn unrecorded_reason(services: &Services, target: &ResolvedTarget) -> Option<String> {
+    let place = &target.place;
+    if let Some(why) = place.disabled_reason(&services.store) {
+        return Some(why);
+    }
+    let why = if target.is_journaled {
+        return None;
+    } else if place.row().is_none() && target.rules.limits.journal == 0 {
+        "`limits.journal: 0` of the policy turns the journal off"
+    } else if Policy::has_secret_name(place.in_root()) {
+        "the journal keeps no text of a file with this name, as it may hold secrets"
+    } else {
+        "the policy's `never_journal` keeps its texts out of the journal"
+    };
+    Some(why.to_owned())
 }
 
 /// Describes a change that another program made since the last edit.

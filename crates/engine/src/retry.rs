@@ -78,8 +78,8 @@ pub(super) enum Outcome {
     },
     /// The next attempt is to be made at once, with the locks that this one leaves.
     Again,
-    /// Another program changed the content while the drafts were judged. The locks are still held.
-    Overtaken(Option<Error>),
+    /// Another program changed the content while the drafts were judged, as the error says. The locks are still held.
+    Overtaken(Error),
 }
 
 /// An attempt to carry out the requests of a call.
@@ -113,7 +113,7 @@ pub(super) async fn run(
                 attempt.locks = Some(lock::wait(services, keys, waits, &watch).await?);
             }
             Outcome::Again => {}
-            Outcome::Overtaken(error) => return Err(error.unwrap_or_else(overtaken)),
+            Outcome::Overtaken(error) => return Err(error),
         }
     }
     Err(Error::new(
@@ -219,9 +219,4 @@ pub(super) fn recover(
     let mut keys = locks.release();
     keys.extend(awaited);
     wait_for(targets, keys)
-}
-
-fn overtaken() -> Error {
-    let message = "another program changed the target while the gates checked this edit";
-    Error::new(Code::EditConflict, message).hint("read it again, and send the edit with its `version`")
 }

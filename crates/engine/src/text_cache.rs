@@ -211,7 +211,6 @@ pub(super) fn absent(noun: &str, path: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Workspace;
     use crate::tests::Fixture;
     use std::fs::File;
     use std::path::Path;
@@ -242,7 +241,7 @@ mod tests {
                 author: Author { tool: "test".to_owned(), name: "me".to_owned(), confirmation_id: None },
                 ..Request::new(Target::File("a".to_owned()), Edit::Content(content.to_owned()))
             };
-            Workspace::new(Arc::clone(&self.services)).edit(request, Watch::idle()).await.unwrap().change
+            self.services.edit(request, Watch::idle()).await.unwrap().change
         }
 
         fn cached(&self) -> (Arc<Buffer>, Option<FileFingerprint>) {

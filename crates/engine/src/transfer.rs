@@ -6,11 +6,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{
-    LinesRequest, Report, Status,
-    services::{Services, cancelled},
-    workspace::Workspace,
-};
+use super::read::LinesRequest;
+use super::report::{Report, Status};
+use super::services::{Services, cancelled};
+use super::workspace::Workspace;
 use lockgate_checks::{Verdict, Watch};
 use lockgate_edit::Edit;
 use lockgate_edit::request::{Author, Entity, Expect, Mode, Request, Target};

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::difference::difference;
-use super::host_edit::{HostChange, HostFile};
 use super::read::ReadRequest;
 use super::report::Report;
 use super::services::Services;
 use super::trust::{Commands, ShownCommands};
 use lockgate_checks::Watch;
-use lockgate_edit::request::{Author, Request, UndoRequest};
+use lockgate_edit::request::{Request, UndoRequest};
 use lockgate_error::Error;
 use lockgate_policy::Policy;
 use lockgate_store::{Cache, EditId, Entry, StoreListener, ToolCallRecords, outside};
@@ -23,10 +22,6 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    pub(super) fn new(services: Arc<Services>) -> Workspace {
-        Workspace { services }
-    }
-
     /// Keeps language servers running from now on, for a long-lived process. The first answer of a server
     /// takes longer than its gate's command, and each further one a fraction of that.
     pub fn keep_servers(&self) {
@@ -86,28 +81,6 @@ impl Workspace {
     /// the last line, `BAD_PATTERN`, `STORE_UNAVAILABLE` for an entity and the history, and the errors of admitting a path.
     pub async fn read<R: ReadRequest>(&self, request: R, watch: Watch) -> Result<R::Output, Error> {
         self.services.read(request, watch).await
-    }
-
-    /// Reads a file that the tool of an agent's host is about to edit, with the policy's settings for that.
-    ///
-    /// Errors: those of admitting a path to be written, `PROTECTED` for a path that the policy protects,
-    /// `POLICY_INVALID`, `TOO_LARGE`.
-    pub async fn host_file(&self, path: String) -> Result<HostFile, Error> {
-        self.services.host_file(path).await
-    }
-
-    /// Records the changes of files that the tool of an agent's host wrote, as one edit. Returns its id; `None`
-    /// if no file differs from its text before, or if edits are not recorded here.
-    ///
-    /// Errors: `INVALID_INPUT` for files of several roots, `STORE_UNAVAILABLE`, `NO_SPACE`, and the errors of
-    /// reading the files.
-    pub async fn record_host_edit(
-        &self,
-        changes: Vec<HostChange>,
-        author: Author,
-        gates: String,
-    ) -> Result<Option<EditId>, Error> {
-        self.services.record_host_edit(changes, author, gates).await
     }
 
     /// Returns the records of tool calls of hosts that are not finished.

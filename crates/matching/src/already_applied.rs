@@ -28,7 +28,7 @@ pub(super) fn around(
     offsets.peek()?;
     let distance = 2 * replace.len() + BLANKS;
     let (first, last) = (line.saturating_sub(distance).max(1), line + distance);
-    let folded = FoldedLines::new(range.text, first, last, range.quotes);
+    let folded = FoldedLines::new(LineRange { first, last, ..range });
     let at = folded.index_of(line);
     let applied_at = |offset: usize| {
         let start = at.checked_sub(offset).filter(|start| start + replace.len() <= folded.len())?;

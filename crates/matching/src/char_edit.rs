@@ -4,7 +4,8 @@
 use std::ops::Range;
 
 use super::budget::MatchBudget;
-use super::exact::beginnings;
+use super::exact::{beginnings, has_word_boundaries, is_line_end};
+use super::fold::non_blank_count;
 use super::rebase::{is_word_char, tokens};
 use lockgate_text::differing_lines;
 
@@ -30,7 +31,7 @@ pub(super) fn find(
 ) -> Option<Range<usize>> {
     let whole_lines = search.ends_with('\n');
     let search = bare(search);
-    if search.chars().filter(|character| !character.is_whitespace()).count() < LEAST {
+    if non_blank_count(search) < LEAST {
         return None;
     }
     let spans = close_spans(search, view, window, steps)?;
@@ -40,10 +41,9 @@ pub(super) fn find(
     if spans.iter().any(|(span, distance)| *distance == 0 || apart(span.start)) {
         return None;
     }
-    let ends_line = |at: usize| view.get(at..).is_some_and(|rest| rest.is_empty() || rest.starts_with('\n'));
     let good = |span: &Range<usize>| {
-        (!whole_lines || ends_line(span.end))
-            && is_whole(view, span)
+        (!whole_lines || is_line_end(view, span.end))
+            && has_word_boundaries(view, span)
             && view.get(span.clone()).is_some_and(|actual| is_typo(search, actual, view))
     };
     spans.into_iter().filter(|(_, distance)| *distance == 1).map(|(span, _)| span).find(good)
@@ -240,16 +240,7 @@ pub(super) fn is_certain_typo(search: &str, actual: &str, view: &str) -> bool {
 
 /// Returns true if a text contains a word as a whole.
 fn is_known(word: &str, view: &str) -> bool {
-    beginnings(view, 0..view.len(), word).any(|span| is_whole(view, &span))
-}
-
-/// Returns true if a span begins and ends at word boundaries.
-fn is_whole(view: &str, span: &Range<usize>) -> bool {
-    let (before, inside, after) = (view.get(..span.start), view.get(span.clone()), view.get(span.end..));
-    let first = |text: Option<&str>| text.and_then(|text| text.chars().next()).is_some_and(is_word_char);
-    let last = |text: Option<&str>| text.and_then(|text| text.chars().next_back()).is_some_and(is_word_char);
-    let cut = last(before) && first(inside) || last(inside) && first(after);
-    !cut
+    beginnings(view, 0..view.len(), word).any(|span| has_word_boundaries(view, &span))
 }
 
 /// The one letter in which a search differs from a text.

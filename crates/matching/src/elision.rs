@@ -6,10 +6,11 @@ use super::comment::OPENING_MARKS;
 use super::indent::indent_of;
 use super::levels::{self, LevelSearch, MatchSites, Strictness};
 use super::line_index::LineIndex;
-use super::rebase::{Block, Conflict, MatchSite, rebase};
+use super::located::{Located, MatchLevel, UniqueMatch};
+use super::rebase::{Block, MatchSite, rebase};
 use super::rows::{FoldedLines, NonBlankLines};
-use super::search_text::{OnRepeat, SearchText};
-use lockgate_text::Change;
+use super::search_text::{OnDuplicate, SearchText};
+use lockgate_error::Score;
 use std::ops::Range;
 
 /// Words that identify an elision mark. A mark with words contains one of them.
@@ -32,25 +33,13 @@ const WORDS: [&str; 12] = [
 const CLAUSES: [&str; 11] =
     ["else", "elif", "elsif", "except", "finally", "catch", "rescue", "ensure", "when", "case", "default"];
 
-/// The result of a search for an elided block.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Elided {
-    /// The changes of the parts, and the first and last line of the block.
-    Found { changes: Vec<Change>, first: usize, last: usize },
-    /// A changed part has several matches: the first line of each.
-    Ambiguous(Vec<usize>),
-    /// A part's replacement is already in the file, from this line on.
-    AlreadyApplied(usize),
-    /// A part cannot be rebased.
-    Conflict(Conflict),
-}
-
-/// Finds an elided block; `None` if it has no marks, or its parts do not occur in sequence.
+/// Finds an elided block; `None` if it has no marks, or its parts do not occur in sequence. The result is ambiguous if a
+/// changed part has several matches, and a conflict if a part cannot be rebased.
 pub(super) fn find(
     search_text: SearchText<'_>,
     line_index: &LineIndex<'_>,
     steps: &mut MatchBudget,
-) -> Option<Elided> {
+) -> Option<Located> {
     let (marks, parts) = parts(search_text.search, search_text.replace)?;
     if parts.iter().any(|part| line_index.lacks(&part.search)) {
         return None;
@@ -64,7 +53,8 @@ pub(super) fn find(
             return None;
         };
         if touched && at.len() > 1 {
-            return Some(Elided::Ambiguous(at.into_iter().map(|at| folded.number(at)).collect()));
+            let lines = at.into_iter().map(|at| folded.number(at)).collect();
+            return Some(Located::Ambiguous { level: MatchLevel::Wrapping, lines, is_complete: true });
         }
         found.push(ElisionPart { block: part, touched, at, strictness });
     }
@@ -79,20 +69,20 @@ pub(super) fn find(
     }
     let mut changes = Vec::new();
     for (part, &at) in found.iter().zip(&chain).filter(|(part, _)| part.touched) {
-        if search_text.on_repeat == OnRepeat::Reject
+        if search_text.on_duplicate == OnDuplicate::Reject
             && let Some(line) =
                 already_applied::around(part.block, line_index.range, folded.number(at), part.strictness)
         {
-            return Some(Elided::AlreadyApplied(line));
+            return Some(Located::AlreadyApplied { line });
         }
         match rebase(part.block, &MatchSite::at(&part.block.search, folded, at), text) {
             Ok(more) => changes.extend(more),
-            Err(conflict) => return Some(Elided::Conflict(conflict)),
+            Err(conflict) => return Some(Located::Conflict(conflict)),
         }
     }
-    let last = found.last().map_or(0, |part| part.block.search.len());
-    let (first, end) = (*chain.first()?, *chain.last()? + last);
-    Some(Elided::Found { changes, first: folded.number(first), last: folded.number(end.saturating_sub(1)) })
+    let (first, last) = (matched.parts.first()?.start, matched.parts.last()?.end - 1);
+    let lines = folded.number(first)..=folded.number(last);
+    Some(Located::One(UniqueMatch::new(changes, MatchLevel::Wrapping, Score::IDENTICAL, lines)))
 }
 
 /// A part between two marks, with its matches.

@@ -67,15 +67,13 @@ fn stepping<'a>(
 /// extra one dropped, unless it is the whole change. Whole lines with an empty replacement are removed with their
 /// line end.
 pub(super) fn splice(view: &str, hit: Range<usize>, search: &str, replace: &str) -> Vec<Change> {
-    let before = view.get(..hit.start).unwrap_or_default();
-    let after = view.get(hit.end..).unwrap_or_default();
-    let at_line_start = before.is_empty() || before.ends_with('\n');
-    let blanks = after.len() - after.trim_start_matches([' ', '\t']).len();
-    let at_line_end = after.get(blanks..).is_some_and(|rest| rest.is_empty() || rest.starts_with('\n'));
-    let (search_ends_line, replace_ends_line) = (search.ends_with('\n'), replace.ends_with('\n'));
-    if !at_line_start {
+    if !is_line_start(view, hit.start) {
         return line_by_line(hit.start, search, replace);
     }
+    let after = view.get(hit.end..).unwrap_or_default();
+    let blanks = after.len() - after.trim_start_matches([' ', '\t']).len();
+    let at_line_end = is_line_end(view, hit.end + blanks);
+    let (search_ends_line, replace_ends_line) = (search.ends_with('\n'), replace.ends_with('\n'));
     match (search_ends_line, replace_ends_line) {
         (false, _) if replace.is_empty() && at_line_end => {
             vec![whole_lines(view, hit.start..hit.end + blanks)]
@@ -130,8 +128,8 @@ pub(super) fn applied_line(view: &str, hit: &Range<usize>, search: &str, replace
         let rest = view.get(from..)?.strip_prefix(replace)?;
         // Behind a replacement that ends in the search is the text that was behind the hit before.
         let is_last = at.end == replace.len() && !adds_line_end;
-        let ends =
-            is_last || rest.is_empty() || rest.starts_with('\n') || !is_whole_lines(replace, at.clone());
+        let is_whole_lines = is_line_start(replace, at.start) && is_line_end(replace, at.end);
+        let ends = is_last || is_line_end(rest, 0) || !is_whole_lines;
         let begins = at.start == 0
             || replace.starts_with('\n')
             || can_begin(line_before(view, from), replace, line_before(replace, at.start));
@@ -158,24 +156,35 @@ fn line_before(text: &str, offset: usize) -> &str {
     text.get(..offset).unwrap_or_default().rsplit('\n').next().unwrap_or_default()
 }
 
-/// Returns true if a range of a text consists of whole lines.
-fn is_whole_lines(text: &str, range: Range<usize>) -> bool {
-    let before = text.get(..range.start).unwrap_or_default();
-    let after = text.get(range.end..).unwrap_or_default();
-    (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'))
+/// Returns true if a line of a text starts at an offset.
+pub(super) fn is_line_start(text: &str, offset: usize) -> bool {
+    text.get(..offset).is_none_or(|before| before.is_empty() || before.ends_with('\n'))
+}
+
+/// Returns true if a line of a text ends at an offset, with or without a newline.
+pub(super) fn is_line_end(text: &str, offset: usize) -> bool {
+    let after = text.get(offset..).unwrap_or_default();
+    after.is_empty() || after.starts_with('\n')
+}
+
+/// Returns true if a span begins and ends at word boundaries.
+pub(super) fn has_word_boundaries(text: &str, span: &Range<usize>) -> bool {
+    let (before, inside, after) = (text.get(..span.start), text.get(span.clone()), text.get(span.end..));
+    let begins = |text: Option<&str>| text.is_some_and(|text| text.starts_with(is_word_char));
+    let ends = |text: Option<&str>| text.is_some_and(|text| text.ends_with(is_word_char));
+    let is_cut = ends(before) && begins(inside) || ends(inside) && begins(after);
+    !is_cut
 }
 
 /// Returns true if the first line of a hit lacks all or part of its indentation. The hit has several lines, or is the
 /// rest of one line and the replacement does not fit there unchanged.
 pub(super) fn begins_in_indent(view: &str, hit: &Range<usize>, replace: &str) -> bool {
     let found = view.get(hit.clone()).unwrap_or_default();
-    let before = view.get(..hit.start).unwrap_or_default();
-    let line = before.rsplit('\n').next().unwrap_or_default();
+    let line = line_before(view, hit.start);
     if line.is_empty() || !line.trim().is_empty() {
         return false;
     }
-    let after = view.get(hit.end..).unwrap_or_default();
-    let at_line_end = found.ends_with('\n') || after.is_empty() || after.starts_with('\n');
+    let at_line_end = found.ends_with('\n') || is_line_end(view, hit.end);
     let indented = |other: &str| other.trim().is_empty() || other.starts_with(line);
     let fits = !replace.trim().is_empty()
         && !found.starts_with([' ', '\t'])
@@ -190,9 +199,8 @@ pub(super) fn begins_in_indent(view: &str, hit: &Range<usize>, replace: &str) ->
 /// above.
 pub(super) fn is_ragged(view: &str, hit: &Range<usize>) -> bool {
     let found = view.get(hit.clone()).unwrap_or_default();
-    let before = view.get(..hit.start).unwrap_or_default();
     let after = view.get(hit.end..).unwrap_or_default();
-    let at_line_start = before.is_empty() || before.ends_with('\n');
+    let at_line_start = is_line_start(view, hit.start);
     let trail = after.split('\n').next().unwrap_or_default();
     let trails = !found.ends_with('\n') && !trail.is_empty() && trail.trim().is_empty();
     at_line_start && trails || !at_line_start && found.starts_with('\n')

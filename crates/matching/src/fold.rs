@@ -94,6 +94,11 @@ pub(super) fn is_blank(character: char) -> bool {
     character.is_whitespace()
 }
 
+/// Returns the number of characters of a text that are no blanks.
+pub(super) fn non_blank_count(text: &str) -> usize {
+    text.chars().filter(|character| !is_blank(*character)).count()
+}
+
 /// Returns true if a character is invisible.
 pub(super) fn is_invisible(character: char) -> bool {
     matches!(character, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')

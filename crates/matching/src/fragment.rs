@@ -1,8 +1,10 @@
 //! Match level `marks` within one line: the folded search occurs in a folded line.
 
-use super::fold::{Folded, fold, is_plain};
+use super::exact::{beginnings, has_word_boundaries};
+use super::fold::{Folded, fold, is_plain, non_blank_count};
 use super::line_index::LineIndex;
-use super::rebase::{Evidence, is_word_char, merged};
+use super::located::MatchLevel;
+use super::rebase::{Evidence, merged};
 use lockgate_text::{Change, Lines};
 
 /// The minimum number of non-blank characters; a shorter search is too ambiguous.
@@ -17,25 +19,16 @@ pub(super) struct Fragment {
     span: std::ops::Range<usize>,
 }
 
-/// The lines in which a part is searched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LineFilter {
-    /// All lines of the range.
-    All,
-    /// Lines with marks that folding changes. A plain line with a plain match was found at a stricter level.
-    Marked,
-}
-
-/// Finds the search within lines; a match begins and ends at word boundaries.
-pub(super) fn find(search: &str, line_index: &LineIndex<'_>, lines: LineFilter) -> Vec<Fragment> {
-    let letter_count = search.chars().filter(|character| !character.is_whitespace()).count();
-    if search.contains('\n') || search.trim() != search || letter_count < LEAST {
+/// Finds the search within lines; a match begins and ends at word boundaries. At level `marks`, a search without
+/// marks that folding changes leaves out lines without them: such a match was found at a stricter level.
+pub(super) fn find(search: &str, line_index: &LineIndex<'_>, level: MatchLevel) -> Vec<Fragment> {
+    if search.contains('\n') || search.trim() != search || non_blank_count(search) < LEAST {
         return Vec::new();
     }
     let (wanted, plain) = (fold(search), is_plain(search));
     let in_line = |number: usize| {
         let line = line_index.range.text.text(number);
-        let worth = lines == LineFilter::All || !plain || !is_plain(line);
+        let worth = level == MatchLevel::Wrapping || !plain || !is_plain(line);
         let pieces = if worth { pieces(&wanted, line) } else { Vec::new() };
         pieces.into_iter().map(move |span| Fragment { line: number, span })
     };
@@ -44,15 +37,8 @@ pub(super) fn find(search: &str, line_index: &LineIndex<'_>, lines: LineFilter) 
 
 fn pieces(wanted: &str, line: &str) -> Vec<std::ops::Range<usize>> {
     let folded = Folded::new(line);
-    let whole = |range: &std::ops::Range<usize>| {
-        let before = folded.text.get(..range.start).and_then(|text| text.chars().next_back());
-        let after = folded.text.get(range.end..).and_then(|text| text.chars().next());
-        let joins = |outer: Option<char>, inner: Option<char>| {
-            outer.is_some_and(is_word_char) && inner.is_some_and(is_word_char)
-        };
-        !joins(before, wanted.chars().next()) && !joins(after, wanted.chars().next_back())
-    };
-    let found = super::exact::beginnings(&folded.text, 0..folded.text.len(), wanted).filter(whole);
+    let found = beginnings(&folded.text, 0..folded.text.len(), wanted);
+    let found = found.filter(|range| has_word_boundaries(&folded.text, range));
     found.filter_map(|range| Some(folded.raw_at(range.start)?..folded.raw_at(range.end)?)).collect()
 }
 

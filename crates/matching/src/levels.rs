@@ -7,7 +7,7 @@ use super::budget::MatchBudget;
 use super::fold::fold;
 use super::indent::{IndentMap, indent_of};
 use super::located::MatchLevel;
-use super::quotes::{self, Quotes};
+use super::quotes;
 use super::rows::{FoldedLines, NonBlankLines};
 
 /// The strictness of a match, the strictest first.
@@ -34,6 +34,11 @@ impl Strictness {
             | Strictness::MarkedLoose
             | Strictness::Quoted => MatchLevel::Marks,
         }
+    }
+
+    /// Returns true if the lines of the file have the quoted indentation.
+    pub(super) fn keeps_indent(self) -> bool {
+        matches!(self, Strictness::Space | Strictness::MarkedSpace)
     }
 }
 
@@ -63,10 +68,7 @@ pub(super) fn find(
     folded: &FoldedLines<'_>,
     steps: &mut MatchBudget,
 ) -> LevelSearch {
-    if block.len() == 0 || block.len() > folded.len() {
-        return LevelSearch::NotFound;
-    }
-    if !steps.take(folded.len() / 2) {
+    if block.len() == 0 || block.len() > folded.len() || !steps.take(folded.len() / 2) {
         return LevelSearch::NotFound;
     }
     let mut found: Option<MatchSites> = None;
@@ -93,7 +95,26 @@ pub(super) fn strictness(
     folded: &FoldedLines<'_>,
     at: usize,
 ) -> Option<Strictness> {
-    strictness_of(&pairs(block, folded, at), folded.quotes)
+    let pairs = pairs(block, folded, at);
+    let all = |same: fn(&str, &str) -> bool| pairs.iter().all(|(quoted, actual)| same(quoted, actual));
+    if all(|quoted, actual| quoted.trim_end() == actual.trim_end()) {
+        return Some(Strictness::Space);
+    }
+    let mapped = || map(&pairs).is_some();
+    if all(|quoted, actual| quoted.trim() == actual.trim()) {
+        return Some(if mapped() { Strictness::Indent } else { Strictness::Loose });
+    }
+    if !all(|quoted, actual| fold(quoted.trim()) == fold(actual.trim())) {
+        return (folded.range.has_interchangeable_quotes() && all(quotes::same_trimmed))
+            .then_some(Strictness::Quoted);
+    }
+    Some(if all(|quoted, actual| indent_of(quoted) == indent_of(actual)) {
+        Strictness::MarkedSpace
+    } else if mapped() {
+        Strictness::MarkedIndent
+    } else {
+        Strictness::MarkedLoose
+    })
 }
 
 /// Returns true if the lines at a site have the block's indentation, possibly shifted as a whole or with tabs for
@@ -104,29 +125,6 @@ pub(super) fn is_moved_block(block: &NonBlankLines<'_>, folded: &FoldedLines<'_>
 
 fn pairs<'a>(block: &NonBlankLines<'a>, folded: &FoldedLines<'a>, at: usize) -> Vec<(&'a str, &'a str)> {
     block.lines.iter().enumerate().map(|(index, line)| (*line, folded.line(at + index))).collect()
-}
-
-/// Returns the strictest level that pairs of a quoted line and a line of the file satisfy.
-fn strictness_of(pairs: &[(&str, &str)], quotes: Quotes) -> Option<Strictness> {
-    let all = |same: fn(&str, &str) -> bool| pairs.iter().all(|(quoted, actual)| same(quoted, actual));
-    if all(|quoted, actual| quoted.trim_end() == actual.trim_end()) {
-        return Some(Strictness::Space);
-    }
-    let mapped = || map(pairs).is_some();
-    if all(|quoted, actual| quoted.trim() == actual.trim()) {
-        return Some(if mapped() { Strictness::Indent } else { Strictness::Loose });
-    }
-    if !all(|quoted, actual| fold(quoted.trim()) == fold(actual.trim())) {
-        return (quotes == Quotes::Interchangeable && all(quotes::same_trimmed))
-            .then_some(Strictness::Quoted);
-    }
-    Some(if all(|quoted, actual| indent_of(quoted) == indent_of(actual)) {
-        Strictness::MarkedSpace
-    } else if mapped() {
-        Strictness::MarkedIndent
-    } else {
-        Strictness::MarkedLoose
-    })
 }
 
 fn map(pairs: &[(&str, &str)]) -> Option<IndentMap> {

@@ -11,12 +11,12 @@
 //! Invariant: this crate only proposes changes, and all of them are inside the requested range.
 //!
 //! ```
-//! use lockgate_matching::{LineRange, Located, MatchTolerance, OnRepeat, SearchText, locate};
+//! use lockgate_matching::{LineRange, Located, MatchTolerance, OnDuplicate, SearchText, locate};
 //! use lockgate_text::{Buffer, Hints};
 //!
 //! let buffer = Buffer::read(b"def f():\n\treturn first(1)\n".to_vec(), Hints::default())?;
 //! let quoted = "def f():\n    return first(1)\n";
-//! let search = SearchText { search: quoted, replace: &quoted.replace('1', "2"), on_repeat: OnRepeat::Reject };
+//! let search = SearchText { search: quoted, replace: &quoted.replace('1', "2"), on_duplicate: OnDuplicate::Reject };
 //! let found = locate(search, LineRange::new(&buffer, 1, 2), MatchTolerance::Wrapping, &|| None);
 //! let Located::One(found) = found else { panic!("{found:?}") };
 //! let after = buffer.apply(&buffer.plan(found.changes)?)?;
@@ -60,9 +60,8 @@ use matcher::Matcher;
 pub use located::{
     Located, MatchInfo, MatchLevel, MatchTolerance, Proposal, SimilarLines, TypoPolicy, UniqueMatch,
 };
-pub use quotes::Quotes;
 pub use rebase::Conflict;
-pub use search_text::{LineRange, OnRepeat, SearchText};
+pub use search_text::{LineRange, OnDuplicate, SearchText};
 
 /// Finds the only match of a search text.
 ///

@@ -6,7 +6,7 @@
 use std::cell::{Cell, OnceCell};
 
 use super::exact::occurrences;
-use super::fold::{fold, is_blank_line};
+use super::fold::{fold, is_blank_line, is_invisible};
 use super::quotes::same_trimmed;
 use super::rows::{FoldedLines, NonBlankLines};
 use super::search_text::LineRange;
@@ -21,9 +21,6 @@ const SHORTEST: usize = 3;
 const LONGEST: usize = 1 << 12;
 /// The number of lookups after which parsing all lines is cheaper.
 const ENOUGH: usize = 16;
-
-/// Invisible characters, which may separate the letters of a word.
-const INVISIBLE: [&str; 6] = ["\u{ad}", "\u{200b}", "\u{200c}", "\u{200d}", "\u{2060}", "\u{feff}"];
 
 /// The lines of a text, folded on demand.
 #[derive(Debug)]
@@ -46,9 +43,7 @@ impl<'a> LineIndex<'a> {
 
     /// Returns all lines that are not blank.
     pub(super) fn folded_lines(&self) -> &FoldedLines<'a> {
-        self.folded_lines.get_or_init(|| {
-            FoldedLines::new(self.range.text, self.range.first, self.range.last, self.range.quotes)
-        })
+        self.folded_lines.get_or_init(|| FoldedLines::new(self.range))
     }
 
     /// Returns true if the block certainly has no site. A false negative costs little.
@@ -80,12 +75,14 @@ impl<'a> LineIndex<'a> {
     /// Returns the lines in which a word may have invisible characters between its letters.
     fn odd(&self) -> &[usize] {
         self.odd.get_or_init(|| {
-            let text = self.range.view.get(self.range.window()).unwrap_or_default();
+            let window = self.range.window();
+            let text = self.range.view.get(window.clone()).unwrap_or_default();
             if text.is_ascii() {
                 return Vec::new();
             }
-            let mut lines: Vec<usize> = INVISIBLE.iter().flat_map(|sign| self.lines_of(sign)).collect();
-            lines.sort_unstable();
+            let signs = text.match_indices(is_invisible);
+            let mut lines: Vec<usize> =
+                signs.map(|(at, _)| self.range.text.line_at(window.start + at)).collect();
             lines.dedup();
             lines
         })

@@ -6,10 +6,10 @@
 use std::ops::Range;
 
 use super::levels::Strictness;
-use super::located::{Located, MatchInfo, MatchLevel, UniqueMatch};
+use super::located::{Located, MatchLevel, UniqueMatch};
 use super::matcher::Matcher;
 use super::rebase::Block;
-use super::search_text::{LineRange, OnRepeat, SearchText};
+use super::search_text::{LineRange, OnDuplicate, SearchText};
 use super::wrapping::prefix;
 use super::{already_applied, exact};
 use lockgate_error::Score;
@@ -69,11 +69,10 @@ pub(super) fn every_literal(
     if let Some(line) = is_examined.then(applied).flatten().and_then(|lines| lines.first().copied()) {
         return Err(Located::AlreadyApplied { line });
     }
-    let (candidates, search_text) = (hits.len(), SearchText { on_repeat: OnRepeat::Insert, ..search_text });
+    let (candidates, search_text) =
+        (hits.len(), SearchText { on_duplicate: OnDuplicate::InsertAgain, ..search_text });
     let found = |hit| match locate_hit(search_text, range, hit) {
-        Located::One(found) => {
-            Ok(UniqueMatch { match_info: MatchInfo { candidates, ..found.match_info }, ..found })
-        }
+        Located::One(found) => Ok(found.with_candidates(candidates)),
         other => Err(other),
     };
     hits.into_iter().map(found).collect()
@@ -85,16 +84,17 @@ fn locate_hit(search_text: SearchText<'_>, range: LineRange<'_>, hit: Range<usiz
     if let Some(line) = applied_line(search_text, range, &hit) {
         return Located::AlreadyApplied { line };
     }
-    let (first, last) =
-        (range.text.line_at(hit.start), range.text.line_at(hit.end.saturating_sub(1).max(hit.start)));
+    let lines = range.text.lines_at(&hit);
     let ragged =
         exact::begins_in_indent(range.view, &hit, search_text.replace) || exact::is_ragged(range.view, &hit);
-    let by_lines = || Matcher::new(search_text, LineRange { first, last, ..range }).below_exact();
+    let by_lines = || {
+        Matcher::new(search_text, LineRange { first: *lines.start(), last: *lines.end(), ..range })
+            .below_exact()
+    };
     let found = ragged.then(by_lines).flatten();
     found.unwrap_or_else(|| {
         let changes = exact::splice(range.view, hit, search_text.search, search_text.replace);
-        let match_info = MatchInfo::only(MatchLevel::Exact, Score::IDENTICAL, first);
-        Located::One(UniqueMatch { changes, match_info, lines: first..=last })
+        Located::One(UniqueMatch::new(changes, MatchLevel::Exact, Score::IDENTICAL, lines))
     })
 }
 
@@ -107,22 +107,16 @@ fn without_last_newline(search_text: SearchText<'_>) -> SearchText<'_> {
 
 /// Returns the line at which a replacement with more lines is already around a hit.
 fn applied_line(search_text: SearchText<'_>, range: LineRange<'_>, hit: &Range<usize>) -> Option<usize> {
-    if search_text.on_repeat == OnRepeat::Insert {
+    if search_text.on_duplicate == OnDuplicate::InsertAgain {
         return None;
     }
     let exactly = exact::applied_line(range.view, hit, search_text.search, search_text.replace);
     exactly.map(|at| range.text.line_at(at)).or_else(|| {
-        let first = range.text.line_at(hit.start);
-        let rest = range.view.get(hit.end..).unwrap_or_default();
-        let ends_line = search_text.search.ends_with('\n') || rest.is_empty() || rest.starts_with('\n');
-        let whole = ends_line && range.text.span(first).start == hit.start;
-        whole.then(|| {
-            already_applied::around(
-                &Block::new(search_text.search, search_text.replace),
-                range,
-                first,
-                Strictness::Space,
-            )
-        })?
+        let ends_line = search_text.search.ends_with('\n') || exact::is_line_end(range.view, hit.end);
+        if !ends_line || !range.text.starts_at(hit.start) {
+            return None;
+        }
+        let block = Block::new(search_text.search, search_text.replace);
+        already_applied::around(&block, range, range.text.line_at(hit.start), Strictness::Space)
     })
 }

@@ -98,13 +98,6 @@ pub struct MatchInfo {
     pub line: usize,
 }
 
-impl MatchInfo {
-    /// Returns the details of an only match.
-    pub(super) const fn only(level: MatchLevel, score: Score, line: usize) -> MatchInfo {
-        MatchInfo { level, score, candidates: 1, runner_up: None, line }
-    }
-}
-
 /// The result of a search for one match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Located {
@@ -157,6 +150,24 @@ pub struct UniqueMatch {
     pub match_info: MatchInfo,
     /// The lines of the match.
     pub lines: RangeInclusive<usize>,
+}
+
+impl UniqueMatch {
+    /// Creates the match of these lines, as the only candidate.
+    pub(super) fn new(
+        changes: Vec<Change>,
+        level: MatchLevel,
+        score: Score,
+        lines: RangeInclusive<usize>,
+    ) -> UniqueMatch {
+        let match_info = MatchInfo { level, score, candidates: 1, runner_up: None, line: *lines.start() };
+        UniqueMatch { changes, match_info, lines }
+    }
+
+    /// Returns the match as one of several.
+    pub(super) fn with_candidates(self, candidates: usize) -> UniqueMatch {
+        UniqueMatch { match_info: MatchInfo { candidates, ..self.match_info }, ..self }
+    }
 }
 
 /// A search text of whole lines that has exactly one literal match.

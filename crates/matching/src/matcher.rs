@@ -4,13 +4,13 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use super::budget::MatchBudget;
-use super::fragment::{self, LineFilter};
+use super::fragment;
 use super::levels::{self, LevelSearch, MatchSites, Strictness};
 use super::line_index::LineIndex;
-use super::located::{Located, MatchInfo, MatchLevel, UniqueMatch};
-use super::rebase::{Block, Conflict, MatchSite, is_made_from_file, rebase};
+use super::located::{Located, MatchLevel, UniqueMatch};
+use super::rebase::{Block, Conflict, MatchSite, is_made_from_file, rebase, trimmed};
 use super::rows::{FoldedLines, NonBlankLines};
-use super::search_text::{LineRange, OnRepeat, SearchText};
+use super::search_text::{LineRange, OnDuplicate, SearchText};
 use super::wrapping::{AlternativeEdit, alternatives, prefix};
 use super::{already_applied, exact};
 use lockgate_error::Score;
@@ -80,8 +80,7 @@ impl<'a> Matcher<'a> {
 
     /// Returns true if a match with another indentation is a diff that adds lines: signs are not indentation.
     fn is_diff(&self, strictness: Strictness) -> bool {
-        let moved = ![Strictness::Space, Strictness::MarkedSpace].contains(&strictness);
-        moved && prefix::adds(self.search_text.search, self.search_text.replace)
+        !strictness.keeps_indent() && prefix::adds(self.search_text.search, self.search_text.replace)
     }
 
     /// Returns `None` for a certain diff that adds lines, so that it is parsed as a diff. Otherwise the signs may be
@@ -89,9 +88,7 @@ impl<'a> Matcher<'a> {
     fn check_signs(&mut self, block: &Block<'_>, at: &[usize]) -> Option<Located> {
         let bare = block.search.lines.iter().map(|line| line.strip_prefix(' ').unwrap_or(line));
         let strict = match self.sites(&NonBlankLines::from_lines(bare)) {
-            LevelSearch::Found(MatchSites { strictness, .. }) => {
-                [Strictness::Space, Strictness::MarkedSpace].contains(&strictness)
-            }
+            LevelSearch::Found(MatchSites { strictness, .. }) => strictness.keeps_indent(),
             LevelSearch::NotFound | LevelSearch::TooMany(_) => false,
         };
         let (line, quoted) = (self.folded_lines().number(*at.first()?), block.search.line(0));
@@ -102,14 +99,13 @@ impl<'a> Matcher<'a> {
 
     /// Finds a part of one line with other typographic marks.
     pub(super) fn find_fragment(&self, search: &str, replace: &str, level: MatchLevel) -> Option<Located> {
-        let filter = if level == MatchLevel::Wrapping { LineFilter::All } else { LineFilter::Marked };
-        let found = fragment::find(search, &self.index, filter);
+        let found = fragment::find(search, &self.index, level);
         match found.as_slice() {
             [] => None,
             [piece] => {
                 let changes = fragment::rebase(search, replace, piece, self.range.text).into_iter().collect();
-                let match_info = MatchInfo::only(level, Score::IDENTICAL, piece.line);
-                Some(Located::One(UniqueMatch { changes, match_info, lines: piece.line..=piece.line }))
+                let lines = piece.line..=piece.line;
+                Some(Located::One(UniqueMatch::new(changes, level, Score::IDENTICAL, lines)))
             }
             several => {
                 let lines = several.iter().map(|piece| piece.line).collect();
@@ -155,10 +151,7 @@ impl<'a> Matcher<'a> {
             return Err(Located::Conflict(conflict));
         }
         let matches = at.iter().map(|one| match self.rebase_at(&block, *one, strictness, level) {
-            Located::One(found) => Ok(UniqueMatch {
-                match_info: MatchInfo { candidates: at.len(), ..found.match_info },
-                ..found
-            }),
+            Located::One(found) => Ok(found.with_candidates(at.len())),
             other => Err(other),
         });
         matches.collect()
@@ -206,7 +199,7 @@ impl<'a> Matcher<'a> {
         strictness: Strictness,
         level: MatchLevel,
     ) -> Located {
-        if self.search_text.on_repeat == OnRepeat::Reject
+        if self.search_text.on_duplicate == OnDuplicate::Reject
             && let Some(line) =
                 already_applied::around(block, self.range, self.folded_lines().number(at), strictness)
         {
@@ -215,10 +208,10 @@ impl<'a> Matcher<'a> {
         let site = MatchSite::at(&block.search, self.folded_lines(), at);
         let (first, last) = site.ends();
         let mut cells = MAX_CELLS;
-        let match_info = MatchInfo::only(level, self.score(block, &site, &mut cells), first);
+        let score = self.score(block, &site, &mut cells);
         let exact = self.without_final_line_end(&site).map(Ok);
         match exact.unwrap_or_else(|| rebase(block, &site, self.range.text)) {
-            Ok(changes) => Located::One(UniqueMatch { changes, match_info, lines: first..=last }),
+            Ok(changes) => Located::One(UniqueMatch::new(changes, level, score, first..=last)),
             Err(conflict) => Located::Conflict(conflict),
         }
     }
@@ -230,7 +223,7 @@ impl<'a> Matcher<'a> {
         let (search, text) = (search.strip_suffix('\n')?, self.range.view);
         let before = text.strip_suffix(search).filter(|_| !text.ends_with('\n'))?;
         let first = self.range.text.line_at(before.len());
-        let is_whole = (before.is_empty() || before.ends_with('\n')) && site.ends().0 >= first;
+        let is_whole = exact::is_line_start(text, before.len()) && site.ends().0 >= first;
         let is_inside = self.range.first <= first && self.range.last >= self.range.text.count();
         let changes = || match replace {
             "" => exact::splice(text, before.len()..text.len(), search, ""),
@@ -246,9 +239,7 @@ impl<'a> Matcher<'a> {
         for (quoted, line) in block.search.lines.iter().zip(&site.lines) {
             let [quoted, actual] = [quoted, self.range.text.text(*line)].map(non_blank);
             longer += quoted.chars().count().max(actual.chars().count());
-            if quoted != actual {
-                distance += max_distance(&quoted, &actual, cells);
-            }
+            distance += max_distance(&quoted, &actual, cells);
         }
         Score::from_distance(distance, longer)
     }
@@ -260,19 +251,15 @@ pub(super) const MAX_CELLS: usize = 1 << 24;
 /// Returns an upper bound of the distance between two lines. Lines that the budget cannot compare count as entirely
 /// different.
 fn max_distance(one: &str, other: &str, cells: &mut usize) -> usize {
-    let head = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
-    let tail = one.chars().rev().zip(other.chars().rev()).take_while(|(one, other)| one == other).count();
-    let (from, to) = (one.chars().count(), other.chars().count());
-    let tail = tail.min(from.min(to) - head);
-    let middle =
-        |text: &str, length: usize| text.chars().skip(head).take(length - head - tail).collect::<String>();
-    let (from, to) = (from - head - tail, to - head - tail);
-    match cells.checked_sub(from.saturating_mul(to)) {
+    let Some(Change { span, text: to }) = trimmed(0, one, other) else { return 0 };
+    let from = one.get(span).unwrap_or_default();
+    let (from_length, to_length) = (from.chars().count(), to.chars().count());
+    match cells.checked_sub(from_length.saturating_mul(to_length)) {
         Some(remaining) => {
             *cells = remaining;
-            strsim::levenshtein(&middle(one, from + head + tail), &middle(other, to + head + tail))
+            strsim::levenshtein(from, &to)
         }
-        None => from.max(to),
+        None => from_length.max(to_length),
     }
 }
 

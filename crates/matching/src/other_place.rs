@@ -122,7 +122,7 @@ fn may_be_outside(folded: &FoldedLines<'_>, own: &Range<usize>, rows: &[Vec<u32>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search_text::{LineRange, OnRepeat, SearchText};
+    use crate::search_text::{LineRange, OnDuplicate, SearchText};
     use lockgate_text::{Buffer, Hints};
 
     #[test]
@@ -131,7 +131,7 @@ mod tests {
         let buffer = Buffer::read(file.into_bytes(), Hints::default()).unwrap();
         let range = LineRange::new(&buffer, 1, usize::MAX);
         let other = |search: &str| {
-            let search_text = SearchText { search, replace: "", on_repeat: OnRepeat::Reject };
+            let search_text = SearchText { search, replace: "", on_duplicate: OnDuplicate::Reject };
             find(&mut Matcher::new(search_text, range), &(50_004..=50_005), None, &|| None)
         };
         assert_eq!(other("head\nb\n"), OtherPlace::At(50_000));

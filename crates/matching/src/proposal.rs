@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::exact::occurrences;
 use super::located::{Located, Proposal, UniqueMatch};
-use super::search_text::{LineRange, OnRepeat, SearchText};
+use super::search_text::{LineRange, OnDuplicate, SearchText};
 use super::{exact, literal};
 
 impl Proposal {
@@ -12,11 +11,10 @@ impl Proposal {
     /// same result.
     pub(super) fn from_match(found: &UniqueMatch, range: LineRange<'_>) -> Option<Proposal> {
         let EditedLines { search, replace, .. } = edited_lines(found, range)?;
-        let once = occurrences(range.view, range.window(), search).nth(1).is_none();
-        let search_text = SearchText { search, replace: &replace, on_repeat: OnRepeat::Reject };
+        let search_text = SearchText { search, replace: &replace, on_duplicate: OnDuplicate::Reject };
         let works = matches!(literal::literal(search_text, range), Some(Located::One(_)));
         let whole = !replace.is_empty() && replace.ends_with('\n') == search.ends_with('\n');
-        (once && works && whole).then(|| Proposal { search: search.to_owned(), replace })
+        (works && whole).then(|| Proposal { search: search.to_owned(), replace })
     }
 }
 

@@ -2,28 +2,12 @@
 
 use super::fold::fold;
 
-/// The relation of the two straight quotes in a language.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Quotes {
-    /// They differ, or the relation is unknown.
-    #[default]
-    Distinct,
-    /// Both quotes have the same meaning.
-    Interchangeable,
-}
-
 /// The languages in which a string may be written with either quote.
 const ALIKE: [&str; 5] = ["python", "javascript", "typescript", "css", "html"];
 
-impl Quotes {
-    /// Returns the relation for a language, by its name in the catalogue.
-    pub fn for_language(language: Option<&str>) -> Quotes {
-        if language.is_some_and(|name| ALIKE.contains(&name)) {
-            Quotes::Interchangeable
-        } else {
-            Quotes::Distinct
-        }
-    }
+/// Returns true if both straight quotes have the same meaning in a language, by its name in the catalogue.
+pub(super) fn are_interchangeable(language: &str) -> bool {
+    ALIKE.contains(&language)
 }
 
 /// Returns true if two lines fold to the same text when it does not count in which quotes a string is. Blanks at their ends

@@ -1,10 +1,11 @@
 //! Finds the replacement of an edit that was already made.
 
+use super::fold::non_blank_count;
 use super::levels::{LevelSearch, MatchSites};
 use super::located::Located;
 use super::matcher::Matcher;
 use super::rebase::Block;
-use super::search_text::OnRepeat;
+use super::search_text::OnDuplicate;
 use super::wrapping::AlternativeEdit;
 
 /// The minimum number of non-blank characters in a replacement whose only occurrence is significant.
@@ -23,7 +24,9 @@ impl Matcher<'_> {
 
     fn find_literal_replacement(&mut self) -> Option<usize> {
         let block = Block::new(self.search_text.search, self.search_text.replace);
-        if self.search_text.on_repeat == OnRepeat::Insert || block.replace.len() <= block.search.len() {
+        if self.search_text.on_duplicate == OnDuplicate::InsertAgain
+            || block.replace.len() <= block.search.len()
+        {
             return None;
         }
         self.replacement_lines(&block)?.first().copied()
@@ -42,8 +45,8 @@ impl Matcher<'_> {
     /// Returns the lines of the matches of a replacement that adds or changes a line. A short one may occur anywhere
     /// and does not count.
     fn replacement_lines(&mut self, block: &Block<'_>) -> Option<Vec<usize>> {
-        let letter_count = |line: &&str| line.chars().filter(|character| !character.is_whitespace()).count();
-        if block.replace.lines.iter().map(letter_count).sum::<usize>() < LEAST || !block.adds() {
+        let length: usize = block.replace.lines.iter().map(|line| non_blank_count(line)).sum();
+        if length < LEAST || !block.adds() {
             return None;
         }
         match self.sites(&block.replace) {

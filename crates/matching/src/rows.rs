@@ -1,8 +1,7 @@
 //! The nonblank lines of a text with the number of blank lines between them, for the levels below `exact`.
 
 use super::fold::{Folded, is_blank_line, is_plain, padded, positions_of};
-use super::quotes::Quotes;
-use lockgate_text::Lines;
+use super::search_text::LineRange;
 
 /// The lines of a quoted text that are not blank.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -74,29 +73,27 @@ pub(super) struct NonBlankLine {
 /// The lines of a file, or of a part of it, that are not blank.
 #[derive(Debug)]
 pub(super) struct FoldedLines<'a> {
-    /// Set if the string quotes are interchangeable.
-    pub(super) quotes: Quotes,
-    text: Lines<'a>,
-    window: (usize, usize),
+    /// The file, or its part.
+    pub(super) range: LineRange<'a>,
     entries: Vec<NonBlankLine>,
 }
 
 impl<'a> FoldedLines<'a> {
-    /// Selects the lines from `first` to `last`.
-    pub(super) fn new(text: Lines<'a>, first: usize, last: usize, quotes: Quotes) -> FoldedLines<'a> {
+    pub(super) fn new(range: LineRange<'a>) -> FoldedLines<'a> {
+        let text = range.text;
+        let range = LineRange { last: range.last.min(text.count()), ..range };
         let entry = |line: usize| {
             let content = text.text(line);
-            (!is_blank_line(content))
-                .then(|| Some(NonBlankLine { line: u32::try_from(line).ok()?, key: key(content) }))
+            let line = u32::try_from(line).ok()?;
+            (!is_blank_line(content)).then(|| NonBlankLine { line, key: key(content) })
         };
-        let last = last.min(text.count());
-        let entries = (first..=last).filter_map(entry).flatten().collect();
-        FoldedLines { quotes, text, window: (first, last), entries }
+        let entries = (range.first..=range.last).filter_map(entry).collect();
+        FoldedLines { range, entries }
     }
 
     /// Returns the first and the last line of the part.
     pub(super) fn window(&self) -> (usize, usize) {
-        self.window
+        (self.range.first, self.range.last)
     }
 
     /// Returns the number of lines that are not blank.
@@ -111,7 +108,7 @@ impl<'a> FoldedLines<'a> {
 
     /// Returns the line with this index, without its line end.
     pub(super) fn line(&self, index: usize) -> &'a str {
-        self.text.text(self.number(index))
+        self.range.text.text(self.number(index))
     }
 
     /// Returns the index of the first line with this number or a higher one.

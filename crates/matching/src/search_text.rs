@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::quotes::Quotes;
+use super::quotes::are_interchangeable;
 use lockgate_text::{Buffer, Lines, Syntax};
 
 /// A search text and its replacement, both with `\n` as the only line end.
@@ -13,16 +13,28 @@ pub struct SearchText<'a> {
     /// The text that replaces the match.
     pub replace: &'a str,
     /// The action if the replacement is already around the match.
-    pub on_repeat: OnRepeat,
+    pub on_duplicate: OnDuplicate,
 }
 
-/// The action for an edit that seems to be already made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnRepeat {
-    /// The edit is rejected as already made.
+/// The action if the replacement is already around the match.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum OnDuplicate {
+    /// The edit counts as made before and is rejected.
+    #[default]
     Reject,
     /// The replacement is inserted a second time.
-    Insert,
+    InsertAgain,
+}
+
+impl OnDuplicate {
+    /// Returns the action for a caller with this expected version. A caller who knows the file's version intends a
+    /// second copy.
+    pub const fn from_expected_version(version: Option<&str>) -> OnDuplicate {
+        match version {
+            Some(_) => OnDuplicate::InsertAgain,
+            None => OnDuplicate::Reject,
+        }
+    }
 }
 
 /// What tells the syntax of a text.
@@ -41,7 +53,6 @@ pub struct LineRange<'a> {
     pub(super) text: Lines<'a>,
     pub(super) first: usize,
     pub(super) last: usize,
-    pub(super) quotes: Quotes,
     pub(super) source: Option<Source<'a>>,
 }
 
@@ -54,7 +65,6 @@ impl<'a> LineRange<'a> {
             text,
             first: first.max(1),
             last: last.min(text.count()),
-            quotes: Quotes::Distinct,
             source: None,
         }
     }
@@ -68,7 +78,12 @@ impl<'a> LineRange<'a> {
         syntax: &'a dyn Syntax,
     ) -> LineRange<'a> {
         let source = language.map(|language| Source { language, path, syntax });
-        LineRange { quotes: Quotes::for_language(language), source, ..self }
+        LineRange { source, ..self }
+    }
+
+    /// Returns true if the quotes of a string may differ from those of the text.
+    pub(super) fn has_interchangeable_quotes(&self) -> bool {
+        self.source.is_some_and(|source| are_interchangeable(source.language))
     }
 
     /// Returns the lines as bytes of the view.

@@ -11,16 +11,15 @@ use std::ops::RangeInclusive;
 
 use super::char_edit::MatchExtent;
 use super::elision::{is_closer, is_mark};
-use super::fold::fold;
+use super::fold::{fold, non_blank_count};
 use super::indent::indent_of;
-use super::located::Proposal;
-use super::located::{Located, MatchInfo, MatchLevel, MatchTolerance, SimilarLines, TypoPolicy, UniqueMatch};
+use super::located::{Located, MatchLevel, MatchTolerance, Proposal, SimilarLines, TypoPolicy, UniqueMatch};
 use super::matcher::Matcher;
 use super::nearest::{self, Hit, Nearest, NearestQuery};
 use super::other_place::OtherPlace;
 use super::rebase::{Block, MatchSite, is_word_char, rebase, tokens};
 use super::rows::FoldedLines;
-use super::search_text::OnRepeat;
+use super::search_text::{LineRange, OnDuplicate};
 use super::{char_edit, comment, exact, other_place, proposal};
 use lockgate_error::Score;
 use lockgate_text::Outline;
@@ -45,17 +44,16 @@ impl NearestBlocks {
     /// Searches for the nearest block; it is only proved if it reaches the threshold.
     pub(super) fn new(matcher: &Matcher<'_>, threshold: Score) -> NearestBlocks {
         let (search_text, range) = (matcher.search_text, matcher.range);
-        let length = search_text.search.chars().filter(|character| !character.is_whitespace()).count();
+        let length = non_blank_count(search_text.search);
         let cut = reach(length, threshold);
         let margin = (length + cut) * LEAD / 100 + 1;
         let query = NearestQuery { view: range.view, window: range.window(), needle: search_text.search };
         let mut steps = nearest::NearestBudget::new(nearest::NearestBudget::SEARCH);
         let Nearest { best, runner_up, proved, .. } = nearest::nearest(&query, cut, margin, &mut steps);
         let score = |hit: &Hit| Score::from_distance(hit.distance, hit.longer);
-        let similar = best.map(|hit| SimilarLines {
-            first: range.text.line_at(hit.span.start),
-            last: range.text.line_at(hit.span.end.saturating_sub(1).max(hit.span.start)),
-            score: score(&hit),
+        let similar = best.map(|hit| {
+            let (first, last) = range.text.lines_at(&hit.span).into_inner();
+            SimilarLines { first, last, score: score(&hit) }
         });
         NearestBlocks { best: similar, runner_up: runner_up.as_ref().map(score), proved }
     }
@@ -137,15 +135,13 @@ pub(super) fn find(
         }
         OtherPlace::OutOfBudget => return None,
     }
-    Some(if repeats(matcher, &found) {
+    let is_applied = matcher.search_text.on_duplicate == OnDuplicate::Reject
+        && proposal::is_applied(&found, matcher.range);
+    Some(if is_applied {
         Located::AlreadyApplied { line: found.match_info.line }
     } else {
         Located::One(found)
     })
-}
-
-fn repeats(matcher: &Matcher<'_>, found: &UniqueMatch) -> bool {
-    matcher.search_text.on_repeat == OnRepeat::Reject && proposal::is_applied(found, matcher.range)
 }
 
 fn by_letter(matcher: &mut Matcher<'_>, threshold: Score) -> Option<Located> {
@@ -155,20 +151,18 @@ fn by_letter(matcher: &mut Matcher<'_>, threshold: Score) -> Option<Located> {
     if exact::begins_in_indent(range.view, &span, search_text.replace.trim_end_matches('\n')) {
         return None;
     }
-    let length = actual.chars().filter(|character| !character.is_whitespace()).count();
-    let score = Score::from_distance(1, length);
+    let score = Score::from_distance(1, non_blank_count(actual));
     if score < threshold {
         return None;
     }
-    let lines = range.text.line_at(span.start)..=range.text.line_at(span.end.saturating_sub(1));
+    let lines = range.text.lines_at(&span);
     let whole = range.text.block(*lines.start(), *lines.end());
     let is_whole = span.start == whole.start && (span.end..=span.end + 1).contains(&whole.end);
     let extent = if is_whole { MatchExtent::WholeLines } else { MatchExtent::PartOfLine };
     let text = char_edit::rebase(search_text.search, search_text.replace, actual, extent)?;
     let end = if range.view.get(span.end..).is_some_and(|rest| rest.starts_with('\n')) { "\n" } else { "" };
     let changes = exact::line_by_line(span.start, &format!("{actual}{end}"), &format!("{text}{end}"));
-    let match_info = MatchInfo::only(MatchLevel::Similar, score, *lines.start());
-    Some(Located::One(UniqueMatch { changes, match_info, lines }))
+    Some(Located::One(UniqueMatch::new(changes, MatchLevel::Similar, score, lines)))
 }
 
 fn by_line(
@@ -189,12 +183,13 @@ fn by_line(
             return None;
         }
     }
-    let match_info = MatchInfo {
-        runner_up: nearest_blocks.runner_up,
-        ..MatchInfo::only(MatchLevel::Similar, similar.score, similar.first)
-    };
     let located = match rebase(&block, &site, matcher.range.text) {
-        Ok(changes) => Located::One(UniqueMatch { changes, match_info, lines: similar.first..=similar.last }),
+        Ok(changes) => {
+            let lines = similar.first..=similar.last;
+            let mut found = UniqueMatch::new(changes, MatchLevel::Similar, similar.score, lines);
+            found.match_info.runner_up = nearest_blocks.runner_up;
+            Located::One(found)
+        }
         Err(conflict) => Located::Conflict(conflict),
     };
     Some(SimilarBlock { located, differing: site.differing })
@@ -202,7 +197,7 @@ fn by_line(
 
 /// Returns the site of a block that differs from the quoted lines in exactly one line.
 fn site(matcher: &Matcher<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) -> Option<MatchSite> {
-    let folded = FoldedLines::new(matcher.range.text, *lines.start(), *lines.end(), matcher.range.quotes);
+    let folded = FoldedLines::new(LineRange { first: *lines.start(), last: *lines.end(), ..matcher.range });
     let search = &block.search;
     let same = |row: usize, index: usize| fold(search.line(row).trim()) == fold(folded.line(index).trim());
     let n = search.len();

@@ -25,7 +25,7 @@ fn located_in(
         &path,
         &lockgate_syntax::Grammars,
     );
-    let search_text = SearchText { search, replace, on_repeat: OnRepeat::Reject };
+    let search_text = SearchText { search, replace, on_duplicate: OnDuplicate::Reject };
     let outline = || lockgate_syntax::outline(language, &path, buffer.view());
     (locate(search_text, range, tolerance, &outline), buffer)
 }
@@ -263,7 +263,7 @@ fn what_follows_each_match_already_is_not_added_to_each_again() {
         let search_text = SearchText {
             search: "    foo()\n",
             replace: "    foo()\n    bar()\n",
-            on_repeat: OnRepeat::Reject,
+            on_duplicate: OnDuplicate::Reject,
         };
         locate_every(search_text, LineRange::new(&buffer, 1, usize::MAX)).map(|found| found.len())
     };
@@ -274,7 +274,7 @@ fn what_follows_each_match_already_is_not_added_to_each_again() {
     let deeper =
         Buffer::read(b"    foo()\n    bar()\nx\n  foo()\n  bar()\n".to_vec(), Hints::default()).unwrap();
     let search_text =
-        SearchText { search: "foo()\n", replace: "foo()\nbar()\n", on_repeat: OnRepeat::Reject };
+        SearchText { search: "foo()\n", replace: "foo()\nbar()\n", on_duplicate: OnDuplicate::Reject };
     let again = locate_every(search_text, LineRange::new(&deeper, 1, usize::MAX));
     assert_eq!(again.map(|found| found.len()), Err(Located::AlreadyApplied { line: 1 }));
 }
@@ -519,7 +519,7 @@ fn the_proposal_is_the_edit_with_the_true_text() {
 fn every_match_of_a_level_is_edited() {
     let every = |file: &str, search: &str, replace: &str| {
         let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
-        let search_text = SearchText { search, replace, on_repeat: OnRepeat::Reject };
+        let search_text = SearchText { search, replace, on_duplicate: OnDuplicate::Reject };
         let found = locate_every(search_text, LineRange::new(&buffer, 1, buffer.lines().count()))?;
         let changes = found.into_iter().flat_map(|found| found.changes).collect();
         let plan = buffer.plan(changes).unwrap();
@@ -626,7 +626,7 @@ fn a_file_is_only_parsed_if_a_comment_may_decide() {
             &lockgate_syntax::Grammars,
         );
         let replace = quote.replace("return", "yield");
-        let search_text = SearchText { search: quote, replace: &replace, on_repeat: OnRepeat::Reject };
+        let search_text = SearchText { search: quote, replace: &replace, on_duplicate: OnDuplicate::Reject };
         let count = std::cell::Cell::new(0);
         let outline = || {
             count.set(count.get() + 1);

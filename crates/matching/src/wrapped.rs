@@ -3,14 +3,13 @@
 use std::cmp::Reverse;
 
 use super::Conflict;
-use super::elision::{self, Elided};
+use super::elision;
 use super::levels::{LevelSearch, Strictness};
-use super::located::{Located, MatchInfo, MatchLevel, UniqueMatch};
+use super::located::{Located, MatchLevel};
 use super::matcher::Matcher;
 use super::rebase::Block;
 use super::search_text::SearchText;
 use super::wrapping::AlternativeEdit;
-use lockgate_error::Score;
 
 /// The rank of an alternative. Parts of a line come after all line-based levels; at one level, the alternative that
 /// keeps more lines comes first, and of equal ones that whose replacement begins at the depth of the search.
@@ -65,9 +64,7 @@ impl Matcher<'_> {
             }
             LevelSearch::Found(places) => places,
         };
-        if alternative.keeps_indent
-            && ![Strictness::Space, Strictness::MarkedSpace].contains(&found.strictness)
-        {
+        if alternative.keeps_indent && !found.strictness.keeps_indent() {
             return None;
         }
         let at: Vec<usize> = match alternative.line {
@@ -86,29 +83,14 @@ impl Matcher<'_> {
     /// result.
     pub(super) fn elided(&mut self) -> Option<Located> {
         let (search_text, alternatives) = (self.search_text, self.alternatives());
-        self.elided_in(search_text).or_else(|| {
+        elision::find(search_text, &self.index, &mut self.steps).or_else(|| {
             let in_any_line = alternatives.iter().filter(|alternative| alternative.line.is_none());
             let quotes = in_any_line.map(|AlternativeEdit { search, replace, .. }| SearchText {
                 search,
                 replace,
                 ..search_text
             });
-            let found: Vec<Located> = quotes.filter_map(|search_text| self.elided_in(search_text)).collect();
-            one_of(found.into_iter())
-        })
-    }
-
-    fn elided_in(&mut self, search_text: SearchText<'_>) -> Option<Located> {
-        Some(match elision::find(search_text, &self.index, &mut self.steps)? {
-            Elided::Ambiguous(lines) => {
-                Located::Ambiguous { level: MatchLevel::Wrapping, lines, is_complete: true }
-            }
-            Elided::AlreadyApplied(line) => Located::AlreadyApplied { line },
-            Elided::Conflict(conflict) => Located::Conflict(conflict),
-            Elided::Found { changes, first, last } => {
-                let match_info = MatchInfo::only(MatchLevel::Wrapping, Score::IDENTICAL, first);
-                Located::One(UniqueMatch { changes, match_info, lines: first..=last })
-            }
+            one_of(quotes.filter_map(|quote| elision::find(quote, &self.index, &mut self.steps)))
         })
     }
 }

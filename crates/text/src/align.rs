@@ -12,6 +12,8 @@ use std::ops::Range;
 
 use similar::algorithms::{DiffHook, myers};
 
+use super::lines::Lines;
+
 /// The maximum number of lines, of both sides together, in a block that is diffed. A larger block only loses its
 /// common ends.
 const MAX_LINES: usize = 1 << 20;
@@ -73,6 +75,13 @@ pub fn differing_lines(old: &[&str], new: &[&str]) -> Vec<(Range<usize>, Range<u
         (|at| old.get(at).copied().unwrap_or_default(), |at| new.get(at).copied().unwrap_or_default());
     let pieces = differing(&whole, old, new, &mut AlignBudget::of_one_plan());
     pieces.into_iter().map(|piece| (piece.old, piece.new)).collect()
+}
+
+/// Returns the differing lines of two texts, with their line ends.
+pub(super) fn differing_texts(old: Lines<'_>, new: Lines<'_>) -> Vec<DifferingLines> {
+    let whole = DifferingLines { old: 0..old.count(), new: 0..new.count() };
+    let steps = &mut AlignBudget::of_one_plan();
+    differing(&whole, |i| old.with_line_end(i + 1), |j| new.with_line_end(j + 1), steps)
 }
 
 /// Returns the differing lines of a block.

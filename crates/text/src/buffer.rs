@@ -184,9 +184,9 @@ impl Buffer {
         Buffer::read(bytes, self.hints)
     }
 
-    /// Returns the line end for a file that has no line end yet.
-    pub(super) fn hinted_line_end(&self) -> LineEnd {
-        self.hints.line_end.unwrap_or(LineEnd::Lf)
+    /// Returns the most common line end; that of the hints for a file that has no line end yet.
+    pub(super) fn usual_line_end(&self) -> LineEnd {
+        self.ends.majority().or(self.hints.line_end).unwrap_or(LineEnd::Lf)
     }
 
     /// Returns the byte range of a span of the view.

@@ -129,15 +129,7 @@ impl Diff<'_> {
 
     /// Renders the header and as many whole hunks as fit into `max_bytes`; an empty text if not even one hunk fits.
     pub fn render(&self, max_bytes: usize) -> (String, DiffCut) {
-        let mut text = self.header.clone();
-        for (shown, hunk) in self.hunks.iter().enumerate() {
-            let end = text.len();
-            if self.write(hunk, &mut text, max_bytes).is_none() {
-                text.truncate(if shown == 0 { 0 } else { end });
-                return (text, DiffCut::Partial { shown, total: self.hunks.len() });
-            }
-        }
-        (text, DiffCut::Whole)
+        self.render_near(max_bytes, None)
     }
 
     /// Renders the hunks with changes near the wanted lines of an extent, as many as fit into `max_bytes`; all hunks if no
@@ -147,12 +139,9 @@ impl Diff<'_> {
             extent.is_none_or(|extent| hunk.iter().any(|piece| extent.covers(piece)))
         };
         let near: Vec<&Vec<DifferingLines>> = self.hunks.iter().filter(covered).collect();
-        if near.is_empty() || near.len() == self.hunks.len() {
-            return self.render(max_bytes);
-        }
-        let mut text = self.header.clone();
-        let mut shown = 0;
-        for hunk in near {
+        let hunks = if near.is_empty() { self.hunks.iter().collect() } else { near };
+        let (mut text, mut shown, total) = (self.header.clone(), 0, self.hunks.len());
+        for hunk in hunks {
             let end = text.len();
             if self.write(hunk, &mut text, max_bytes).is_none() {
                 text.truncate(end);
@@ -160,8 +149,10 @@ impl Diff<'_> {
             }
             shown += 1;
         }
-        let text = if shown == 0 { String::new() } else { text };
-        (text, DiffCut::Partial { shown, total: self.hunks.len() })
+        if shown == total {
+            return (text, DiffCut::Whole);
+        }
+        (if shown == 0 { String::new() } else { text }, DiffCut::Partial { shown, total })
     }
 
     /// Renders the changed lines with their numbers, as in `17- old` and `17+ new`, without context: as many whole runs of

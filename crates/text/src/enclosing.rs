@@ -3,41 +3,22 @@
 //! It needs no parser, so it costs nothing noticeable on any file. It is a hint for a reader and decides nothing.
 
 use super::lines::Lines;
+use super::word_list::WordList;
 
 /// The maximum number of lines that are searched upwards.
 const MAX_DISTANCE: usize = 2000;
 
 /// Words that begin a definition, before its name.
-const DEFINING: [&str; 22] = [
-    "class",
-    "def",
-    "enum",
-    "extension",
-    "fn",
-    "func",
-    "fun",
-    "function",
-    "impl",
-    "interface",
-    "macro_rules!",
-    "mod",
-    "module",
-    "namespace",
-    "object",
-    "proc",
-    "protocol",
-    "record",
-    "struct",
-    "sub",
-    "trait",
-    "union",
-];
+static DEFINING: WordList = WordList::new(
+    "
+    class def enum extension fn func fun function impl interface macro_rules! mod module namespace object proc
+    protocol record struct sub trait union
+    ",
+);
 
 /// Words that begin a block that is no definition, although it has parentheses.
-const BRANCHING: [&str; 14] = [
-    "catch", "do", "else", "elif", "except", "finally", "for", "if", "loop", "match", "switch", "try",
-    "while", "with",
-];
+static BRANCHING: WordList =
+    WordList::new("catch do else elif except finally for if loop match switch try while with");
 
 /// Returns the number of the nearest line above that begins the definition around `line`, both from 1.
 pub(super) fn enclosing_line(lines: Lines<'_>, line: usize) -> Option<usize> {
@@ -69,11 +50,11 @@ fn indentation(line: &str) -> Option<usize> {
 fn is_definition(trimmed: &str) -> bool {
     let mut words = trimmed.split(|c: char| c.is_whitespace() || matches!(c, '(' | '<' | '{' | ':'));
     let first = words.next().unwrap_or_default();
-    if BRANCHING.contains(&first) {
+    if BRANCHING.has(first) {
         return false;
     }
     let head = trimmed.split(['(', '=', '{']).next().unwrap_or_default();
-    head.split_whitespace().any(|word| DEFINING.contains(&word)) || is_function_head(trimmed)
+    head.split_whitespace().any(|word| DEFINING.has(word)) || is_function_head(trimmed)
 }
 
 /// Returns true for `int main(void) {` and `render(): string {`, which begin with no defining word.

@@ -47,10 +47,7 @@ impl Encoding {
 
     /// Returns the number of bytes of a carriage return or a newline.
     pub(super) const fn unit(self) -> usize {
-        match self {
-            Encoding::Utf16Le | Encoding::Utf16Be => 2,
-            Encoding::Utf8 | Encoding::Windows1252 | Encoding::Latin1 => 1,
-        }
+        if self.is_wide() { 2 } else { 1 }
     }
 
     /// Returns the encoded length of a text in bytes, each newline counted as one unit.
@@ -147,8 +144,14 @@ impl Decoded {
 /// UTF-8 text has no NUL.
 pub(super) fn detect(mut bytes: Vec<u8>, hint: Option<Encoding>) -> Result<(EncodingForm, Decoded), Error> {
     if let Some(form) = marked(&bytes)? {
-        let not_text = |_| Error::new(Code::NotText, invalid_after_mark(form.encoding));
-        return decode(bytes, form).map(|decoded| (form, decoded)).map_err(not_text);
+        let encoding = form.encoding;
+        let invalid = |_| {
+            let message = format!(
+                "the file begins with the byte order mark of {encoding}, but is not valid {encoding}"
+            );
+            Error::new(Code::NotText, message)
+        };
+        return Ok((form, decode(bytes, form).map_err(invalid)?));
     }
     let wide = hint.filter(|hint| hint.is_wide() && memchr::memchr(0, &bytes).is_some());
     for encoding in [wide, Some(Encoding::Utf8), hint, Some(Encoding::Windows1252)].into_iter().flatten() {
@@ -196,10 +199,6 @@ pub(super) fn marked(bytes: &[u8]) -> Result<Option<EncodingForm>, Error> {
     ];
     let found = marks.into_iter().find(|(mark, _)| bytes.starts_with(mark));
     Ok(found.map(|(mark, encoding)| EncodingForm { encoding, mark: mark.len() }))
-}
-
-fn invalid_after_mark(encoding: Encoding) -> String {
-    format!("the file begins with the byte order mark of {encoding}, but is not valid {encoding}")
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use super::line_end::{LineEnd, fold};
 pub(super) fn with_line_ends<'a>(buffer: &Buffer, change: &'a Change) -> Cow<'a, str> {
     let text = fold(&change.text);
     if !buffer.line_ends().is_mixed() {
-        return match buffer.line_ends().majority().unwrap_or_else(|| buffer.hinted_line_end()) {
+        return match buffer.usual_line_end() {
             LineEnd::Lf => text,
             LineEnd::CrLf if text.contains('\n') => Cow::Owned(text.replace('\n', "\r\n")),
             LineEnd::CrLf => text,
@@ -62,10 +62,7 @@ fn nearest_line_end(buffer: &Buffer, span: &Range<usize>) -> LineEnd {
     let line = lines.line_at(span.start);
     let between_lines = span.is_empty() && lines.starts_at(span.start);
     let inside = if between_lines { None } else { buffer.line_end(line) };
-    inside
-        .or_else(|| buffer.line_end(line - 1))
-        .or_else(|| buffer.line_ends().majority())
-        .unwrap_or_else(|| buffer.hinted_line_end())
+    inside.or_else(|| buffer.line_end(line - 1)).unwrap_or_else(|| buffer.usual_line_end())
 }
 
 fn with_ends(text: &str, mut line_ends: impl Iterator<Item = LineEnd>) -> String {

@@ -2,7 +2,7 @@
 //!
 //! Invariant: lines are split after `\n` only; joined together they are the text.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// The lines of a text, numbered from 1; `"a\nb\n"` and `"a\nb"` both have 2, `""` has none.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +50,11 @@ impl<'a> Lines<'a> {
         let line = self.starts.partition_point(|&start| start as usize <= offset);
         let beyond = offset >= self.text.len() && (self.text.is_empty() || self.ends_with_newline());
         if beyond { line + 1 } else { line }
+    }
+
+    /// Returns the first and the last line of a span of the text.
+    pub fn lines_at(&self, span: &Range<usize>) -> RangeInclusive<usize> {
+        self.line_at(span.start)..=self.line_at(span.end.saturating_sub(1).max(span.start))
     }
 
     /// Returns true if a line starts at this offset, or would start there if text followed.

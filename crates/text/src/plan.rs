@@ -5,12 +5,10 @@
 
 use std::ops::Range;
 
-use super::align::DifferingLines;
 use super::buffer::Buffer;
 use super::change::{Change, Splice, new_spans};
 use super::line_end::LineEnd;
 use super::line_end_style::with_line_ends;
-use super::region::Region;
 use super::version::Version;
 use lockgate_error::{Code, Error, EvidenceLine, NextCall};
 
@@ -97,7 +95,7 @@ impl Plan {
         splices.sort_by_key(|splice| (splice.span.start, splice.span.end));
         let pairs = splices.iter().zip(splices.iter().skip(1));
         if let Some((one, other)) = pairs.into_iter().find(|(one, other)| one.span.end > other.span.start) {
-            let [named, also_named] = [one, other].map(|splice| lines_of(before, &splice.span));
+            let [named, also_named] = [one, other].map(|splice| describe_lines(before, &splice.span));
             let message = format!("Overlapping edits detected: lines {named} and {also_named}");
             let lines = before.lines();
             let line = |byte: usize| lines.line_at(before.offset(byte));
@@ -249,11 +247,11 @@ pub fn bytes_outside_unchanged(before: &[u8], after: &[u8], plan: &Plan) -> bool
     unchanged.is_some() && unchanged == after.get(new_from..)
 }
 
-fn lines_of(before: &Buffer, bytes: &Range<usize>) -> Region {
-    let lines = before.lines();
-    let start = lines.line_at(before.offset(bytes.start));
-    let end = lines.line_at(before.offset(bytes.end.saturating_sub(1).max(bytes.start)));
-    Region::from(&DifferingLines { old: start - 1..end, new: 0..0 })
+/// Returns the first and the last line of some bytes, for a message.
+fn describe_lines(before: &Buffer, bytes: &Range<usize>) -> String {
+    let last = bytes.end.saturating_sub(1).max(bytes.start);
+    let [first, last] = [bytes.start, last].map(|byte| before.lines().line_at(before.offset(byte)));
+    format!("{first}-{last}")
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::align::{AlignBudget, DifferingLines, differing};
+use super::align::{AlignBudget, DifferingLines, differing_texts};
 use super::buffer::Buffer;
 use super::change::Splice;
 use super::lines::{self, Lines};
@@ -58,8 +58,11 @@ impl Plan {
         let starts = [lines::starts(&texts[0]), lines::starts(&texts[1])];
         let versions =
             TextVersions { old: Lines::new(&texts[0], &starts[0]), new: Lines::new(&texts[1], &starts[1]) };
-        let changes =
-            if from.has_same_encoding(to) { versions.changes() } else { vec![versions.all_lines()] };
+        let changes = if from.has_same_encoding(to) {
+            differing_texts(versions.old, versions.new)
+        } else {
+            vec![versions.all_lines()]
+        };
         let runs = CommonRuns(versions.runs(changes, steps));
         let after = from.apply(self)?;
         let spans: Vec<_> =
@@ -225,13 +228,6 @@ struct RunEdges {
 impl TextVersions<'_> {
     fn all_lines(&self) -> DifferingLines {
         DifferingLines { old: 0..self.old.count(), new: 0..self.new.count() }
-    }
-
-    /// Returns the changes between the versions, which have the same encoding.
-    fn changes(&self) -> Vec<DifferingLines> {
-        let steps = &mut AlignBudget::of_one_plan();
-        let all = self.all_lines();
-        differing(&all, |i| self.old.with_line_end(i + 1), |j| self.new.with_line_end(j + 1), steps)
     }
 
     /// Returns the runs between the changes, one more than there are changes; any may be empty.

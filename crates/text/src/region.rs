@@ -1,7 +1,5 @@
 //! The lines of one edit, before and after it.
 
-use std::fmt;
-
 use super::align::DifferingLines;
 
 /// The lines that an edit removed and added, both inclusive. An empty range ends before its start.
@@ -25,11 +23,5 @@ impl From<&DifferingLines> for Region {
             new_start_line: piece.new.start + 1,
             new_end_line: piece.new.end,
         }
-    }
-}
-
-impl fmt::Display for Region {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", self.start_line, self.end_line)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: the result is the given content, in the file's encoding and behind its byte order mark.
 
-use super::align::{AlignBudget, DifferingLines, differing};
+use super::align::{DifferingLines, differing_texts};
 use super::buffer::{Buffer, fits};
 use super::change::{Change, Splice};
 use super::line_end::LineEnds;
@@ -28,11 +28,8 @@ impl Buffer {
         let text = self.text();
         let starts = [lines::starts(&text), lines::starts(content)];
         let [old, new] = [Lines::new(&text, &starts[0]), Lines::new(content, &starts[1])];
-        let all = DifferingLines { old: 0..old.count(), new: 0..new.count() };
-        let steps = &mut AlignBudget::of_one_plan();
-        let pieces = differing(&all, |i| old.with_line_end(i + 1), |j| new.with_line_end(j + 1), steps);
         let splices: Result<Vec<Splice>, Error> =
-            pieces.iter().map(|piece| self.replace_lines(piece, &new, content)).collect();
+            differing_texts(old, new).iter().map(|piece| self.replace_lines(piece, &new, content)).collect();
         let note = self.line_ends().change_to(&LineEnds::count(content));
         Ok(Plan::new(self, splices?)?.with_note(note))
     }
@@ -45,14 +42,11 @@ impl Buffer {
         fits(view.len())?;
         let starts = lines::starts(view);
         let [old, new] = [self.lines(), Lines::new(view, &starts)];
-        let all = DifferingLines { old: 0..old.count(), new: 0..new.count() };
-        let steps = &mut AlignBudget::of_one_plan();
-        let pieces = differing(&all, |i| old.with_line_end(i + 1), |j| new.with_line_end(j + 1), steps);
         let change = |piece: &DifferingLines| Change {
             span: old.block(piece.old.start + 1, piece.old.end),
             text: view.get(new.block(piece.new.start + 1, piece.new.end)).unwrap_or_default().to_owned(),
         };
-        self.plan(pieces.iter().map(change).collect())
+        self.plan(differing_texts(old, new).iter().map(change).collect())
     }
 
     /// Plans the change of this file into another version of it, byte for byte. An empty file takes the byte order mark of

@@ -22,10 +22,10 @@ pub fn plan(content: &str, buffer: &Buffer, limit: u64) -> Result<PlannedEdit, E
         && content.starts_with(BYTE_ORDER_MARK)
     {
         let bytes = content.as_bytes();
-        let planned = PlannedEdit::new(buffer.replace_all(bytes)?, Vec::new());
+        let planned = PlannedEdit::new(buffer.replace_all(bytes)?);
         return Ok(PlannedEdit { new_buffer: Some(buffer.read_other(bytes.to_vec())?), ..planned });
     }
-    Ok(PlannedEdit::new(buffer.rewrite(content)?, Vec::new()))
+    Ok(PlannedEdit::new(buffer.rewrite(content)?))
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub fn plan(insertions: &[Insertion], buffer: &Buffer) -> Result<PlannedEdit, Er
     // Text that the file cannot hold is rejected here, where the edit's place in the call is known.
     buffer.plan(append(appended.clone(), has_open_line(buffer), buffer))?;
     let end = PlannedEnd { appended, ..PlannedEnd::default() };
-    Ok(PlannedEdit { end, ..PlannedEdit::new(buffer.plan(changes)?, Vec::new()) })
+    Ok(PlannedEdit { end, ..PlannedEdit::new(buffer.plan(changes)?) })
 }
 
 fn line_with_end(content: &str) -> String {

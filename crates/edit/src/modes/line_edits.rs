@@ -23,7 +23,9 @@ pub fn plan(edits: &[LineEdit], buffer: &Buffer) -> Result<PlannedEdit, Error> {
         check_expect(index, edit, buffer).map_err(|error| tried(error, edits, buffer))?;
         changes.push(change(index, edit, buffer, &mut notes));
     }
-    Ok(PlannedEdit::new(buffer.plan(changes)?, notes))
+    let mut planned = PlannedEdit::new(buffer.plan(changes)?);
+    planned.notes.splice(0..0, notes);
+    Ok(planned)
 }
 
 fn check_expect(index: usize, edit: &LineEdit, buffer: &Buffer) -> Result<(), Error> {

@@ -225,10 +225,10 @@ impl Edit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operations::{Occurrences, OnDuplicate};
+    use crate::operations::Occurrences;
     use crate::planned::EditLimits;
     use lockgate_error::Code;
-    use lockgate_matching::MatchTolerance;
+    use lockgate_matching::{MatchTolerance, OnDuplicate};
     use lockgate_python_re::Flags;
     use lockgate_text::{Hints, NoSyntax};
 

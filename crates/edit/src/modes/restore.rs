@@ -12,9 +12,9 @@ use lockgate_text::Buffer;
 pub fn plan(bytes: &[u8], buffer: &Buffer) -> Result<PlannedEdit, Error> {
     let wanted = buffer.read_other(bytes.to_vec())?;
     if buffer.has_same_encoding(&wanted) {
-        return Ok(PlannedEdit::new(buffer.plan_to(&wanted)?, Vec::new()));
+        return Ok(PlannedEdit::new(buffer.plan_to(&wanted)?));
     }
-    let planned = PlannedEdit::new(buffer.replace_all(bytes)?, Vec::new());
+    let planned = PlannedEdit::new(buffer.replace_all(bytes)?);
     Ok(PlannedEdit { new_buffer: Some(wanted), ..planned })
 }
 
@@ -22,7 +22,7 @@ pub fn plan(bytes: &[u8], buffer: &Buffer) -> Result<PlannedEdit, Error> {
 ///
 /// Errors: `INTERNAL` if the plan is invalid.
 pub fn remove(buffer: &Buffer) -> Result<PlannedEdit, Error> {
-    let planned = PlannedEdit::new(buffer.replace_all(b"")?, Vec::new());
+    let planned = PlannedEdit::new(buffer.replace_all(b"")?);
     Ok(PlannedEdit { new_buffer: Some(buffer.read_other(Vec::new())?), ..planned })
 }
 

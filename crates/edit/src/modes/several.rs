@@ -1,14 +1,11 @@
 //! Several edits of one text in one call.
 
-use crate::planned::{PlannedEdit, PlannedEnd, SearchMatches};
+use crate::planned::{MAX_MATCH_LINES, PlannedEdit, PlannedEnd, SearchMatches};
 use lockgate_error::{Code, Error, EvidenceLine, NextCall};
 use lockgate_matching::MatchInfo;
 use lockgate_text::{Buffer, Plan, Splice};
 use std::cmp::Reverse;
 use std::ops::{Range, RangeInclusive};
-
-/// The maximum number of matched lines that a report lists.
-const MAX_MATCH_LINES: usize = 20;
 
 /// One of several edits of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -80,7 +77,7 @@ pub(super) fn join(mut parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<Plann
     };
     let (plan, end) = (Plan::join_by(buffer, plans.into_iter(), order)?, PlannedEnd::join(ends.into_iter()));
     check_anchors(&quoted, spans, buffer)?;
-    Ok(PlannedEdit { notes, warnings, matches, end, ..PlannedEdit::new(plan, Vec::new()) })
+    Ok(PlannedEdit { notes, warnings, matches, end, ..PlannedEdit::new(plan) })
 }
 
 /// Returns the order of what a part inserts before this line, among the parts that insert there: behind the text that it
@@ -146,7 +143,7 @@ fn check_anchors(
         let gone: Option<Vec<_>> =
             anchors.map(|(anchor, quote)| Some((anchor, quote, removal_of(anchor)?))).collect();
         if let Some((anchor, quote, removal)) = gone.unwrap_or_default().pop() {
-            let other = lines.line_at(removal.span.start)..=lines.line_at(removal.span.end - 1);
+            let other = lines.lines_at(&removal.span);
             return Err(removed_anchor(quote, &other, anchor, lines.count()));
         }
     }

@@ -2,9 +2,9 @@
 
 use super::fields::parse_line;
 use crate::modes::Edit;
-use crate::operations::{LineWindow, Needle, Occurrences, OnDuplicate, Search};
+use crate::operations::{LineWindow, Needle, Occurrences, Search};
 use lockgate_error::{Code, Error, NextCall, Score};
-use lockgate_matching::{MatchTolerance, TypoPolicy};
+use lockgate_matching::{MatchTolerance, OnDuplicate, TypoPolicy};
 
 /// The fields of a block edit, each as given or absent.
 #[derive(Debug, Clone, Default)]

@@ -5,12 +5,10 @@
 use std::num::NonZeroUsize;
 
 use crate::modes::Edit;
-use crate::operations::{
-    Insertion, LineEdit, LineEditNames, LineWindow, Needle, Occurrences, OnDuplicate, Search,
-};
+use crate::operations::{Insertion, LineEdit, LineEditNames, LineWindow, Needle, Occurrences, Search};
 use crate::pattern_error::pattern_error;
 use lockgate_error::{Code, Error, NextCall};
-use lockgate_matching::MatchTolerance;
+use lockgate_matching::{MatchTolerance, OnDuplicate};
 use lockgate_python_re::Flags;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -148,10 +146,7 @@ impl Fields {
                 let expect_matches =
                     parse_count(expect_matches, "expect_matches", "to accept any number of matches")?;
                 let lines = lines.map(parse_window).transpose()?;
-                let needle = match regex {
-                    Some(true) => parse_pattern(search, search_flags)?,
-                    Some(false) | None => parse_literal(search, search_flags)?,
-                };
+                let needle = parse_needle(search, regex, search_flags)?;
                 Ok(Edit::Search(Search {
                     needle,
                     replace,
@@ -310,27 +305,18 @@ fn parse_count(count: Option<i64>, field: &str, purpose: &str) -> Result<Option<
     }
 }
 
-fn parse_pattern(pattern: String, flags: Option<FlagsValue>) -> Result<Needle, Error> {
-    check_not_empty(&pattern)?;
-    let flags = flags.map(FlagsValue::into_flags).transpose()?.unwrap_or_default();
-    Ok(Needle::Regex { pattern, flags })
-}
-
-fn parse_literal(text: String, flags: Option<FlagsValue>) -> Result<Needle, Error> {
-    check_not_empty(&text)?;
-    let flags = flags.map(FlagsValue::into_flags).transpose()?.unwrap_or_default();
-    if flags != Flags::default() {
-        return Err(
-            Error::new(Code::InvalidInput, "search_flags needs regex: true").named_field("search_flags")
-        );
-    }
-    Ok(Needle::Literal(text))
-}
-
-fn check_not_empty(search: &str) -> Result<(), Error> {
+fn parse_needle(search: String, regex: Option<bool>, flags: Option<FlagsValue>) -> Result<Needle, Error> {
+    let invalid =
+        |field: &str, message: &str| Err(Error::new(Code::InvalidInput, message).named_field(field));
     if search.is_empty() {
-        return Err(Error::new(Code::InvalidInput, "search is empty, so it would match everywhere")
-            .named_field("search"));
+        return invalid("search", "search is empty, so it would match everywhere");
     }
-    Ok(())
+    let flags = flags.map(FlagsValue::into_flags).transpose()?.unwrap_or_default();
+    if regex == Some(true) {
+        return Ok(Needle::Regex { pattern: search, flags });
+    }
+    if flags != Flags::default() {
+        return invalid("search_flags", "search_flags needs regex: true");
+    }
+    Ok(Needle::Literal(search))
 }

@@ -131,18 +131,16 @@ impl InsertPoint {
     /// Builds the edit with this code.
     pub fn edit(self, code: String) -> Edit {
         let names = LineEditNames::Instruction;
-        match self {
-            InsertPoint::Before(at_line) => insertion(at_line, code),
-            InsertPoint::End => insertion(Insertion::END, code),
+        let at_line = match self {
+            InsertPoint::Before(line) => line,
+            InsertPoint::End => Insertion::END,
             InsertPoint::Lines(start_line, end_line) => {
-                Edit::Lines(vec![LineEdit { start_line, end_line, new_content: code, expect: None, names }])
+                let edit = LineEdit { start_line, end_line, new_content: code, expect: None, names };
+                return Edit::Lines(vec![edit]);
             }
-        }
+        };
+        Edit::Insert(vec![Insertion { at_line, content: code, expect: None, names }])
     }
-}
-
-fn insertion(at_line: usize, content: String) -> Edit {
-    Edit::Insert(vec![Insertion { at_line, content, expect: None, names: LineEditNames::Instruction }])
 }
 
 /// Checks an instruction from which code is to be written.

@@ -1,5 +1,8 @@
 //! The files of a root that differ from the revision.
 
+use std::collections::HashSet;
+use std::path::PathBuf;
+
 use lockgate_store::{IndexFiles, Repository, Revision};
 
 /// The files of one root to be judged.
@@ -17,6 +20,15 @@ pub(super) struct AuditedFiles {
     pub(super) changed: Vec<ChangedFile>,
     /// The paths of the files that no longer exist, relative to the root.
     pub(super) removed: Vec<String>,
+}
+
+/// The files that the roots of an audit, which can lie in each other, have in common.
+#[derive(Debug, Default)]
+pub(super) struct KnownFiles {
+    /// The absolute paths of the files that were compared, or that no longer exist.
+    pub(super) compared: HashSet<PathBuf>,
+    /// The absolute paths of the deleted files that were renamed.
+    pub(super) renamed: HashSet<PathBuf>,
 }
 
 /// A file that differs from the revision.

@@ -11,11 +11,10 @@ use super::super::services::Services;
 use super::super::trust::CallPermissions;
 use super::super::workspace::Workspace;
 use super::ChangeKind;
-use super::judge::{AuditedFile, ComparedWith};
+use super::judge::AuditedFile;
 use lockgate_checks::{ExecPermission, GateRun, Watch};
 use lockgate_error::Error;
-use lockgate_policy::{Policy, Profile, language_of};
-use lockgate_text::LineMap;
+use lockgate_policy::{Baseline, Policy, Profile, language_of};
 
 /// The size in bytes of the largest file on which a gate is tried.
 const MAX_SIZE: usize = 256 << 10;
@@ -38,11 +37,11 @@ impl Workspace {
         let services = &*self.services;
         let permissions = CallPermissions::new(&services.trust, &services.store.files);
         let (files, wanted) = services.files_to_try(gates.iter().copied().collect(), &permissions)?;
-        let mut contexts: Vec<_> = files
-            .iter()
-            .map(|file| services.audit_context(file, &permissions, ComparedWith::Nothing))
-            .collect();
+        let mut contexts: Vec<_> =
+            files.iter().map(|file| services.audit_context(file, &permissions)).collect();
         for (context, wanted) in contexts.iter_mut().zip(&wanted) {
+            // The file is compared with nothing, so every finding counts.
+            context.rules.baseline = Baseline::All;
             context.rules.rules.retain(|rule| wanted.contains(rule.gate.name.as_str()));
         }
         let verdicts = services.audit_verdicts(&files, &contexts, Vec::new(), watch)?;
@@ -67,7 +66,7 @@ impl Services {
             if gates.is_empty() {
                 break;
             }
-            let admit = || self.store.files.admit_to_read(&self.store.files.named(0, &path)?);
+            let admit = || self.admit_named(0, &path);
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
             let policy = match policies.get(&folder) {
                 Some(policy) => policy.clone(),
@@ -96,8 +95,7 @@ impl Services {
                 continue;
             }
             gates.retain(|gate| !here.contains(gate));
-            let (change, after, map) = (ChangeKind::Modified, current.buffer, LineMap::default());
-            files.push(AuditedFile { place, policy, change, before: None, map, after, path });
+            files.push(AuditedFile::new(place, policy, ChangeKind::Modified, None, current.buffer, path)?);
             wanted.push(here);
         }
         Ok((files, wanted))

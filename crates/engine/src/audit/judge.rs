@@ -4,7 +4,6 @@
 //! whole project runs once for all of them, as it does for the edits of one call.
 
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
@@ -19,7 +18,7 @@ use super::super::trust::CallPermissions;
 use super::changed_file::{AuditedFiles, ChangedFile, RenamedFrom};
 use super::normalize::comparable;
 use super::skipped::skipped;
-use super::{Audit, ChangeKind, CheckedFile, SkippedFile};
+use super::{Audit, ChangeKind, CheckedFile, SkippedFile, no_longer_exists};
 use lockgate_checks::{
     self as gate, DeadLinks, Draft, GateInput, InputLocation, Lost, OnDisk, Verdict, Watch, parallel,
 };
@@ -43,21 +42,36 @@ pub(super) struct AuditedFile {
     pub(super) path: String,
 }
 
+impl AuditedFile {
+    /// Compares a file with its text before; `None` if there is none to compare with.
+    ///
+    /// Errors: those of [`comparable`].
+    pub(super) fn new(
+        place: FileLocation,
+        policy: Arc<Policy>,
+        change: ChangeKind,
+        before: Option<Buffer>,
+        after: Arc<Buffer>,
+        path: String,
+    ) -> Result<AuditedFile, Error> {
+        let (before, map) = before.map(|before| comparable(before, &after)).transpose()?.unzip();
+        Ok(AuditedFile { place, policy, change, before, map: map.unwrap_or_default(), after, path })
+    }
+
+    /// Returns the file with the verdict on it.
+    pub(super) fn into_checked(self, root_index: usize, verdict: Verdict) -> CheckedFile {
+        let AuditedFile { policy, change, after, path, .. } = self;
+        let policy_folder = policy.origin.folder.clone();
+        CheckedFile { root_index, path, change, text: after, policy_folder, verdict }
+    }
+}
+
 /// The result of reading a file for the audit.
 enum FileRead {
     Ready(Box<AuditedFile>),
     /// Only the encoding differs, not the text.
     Same,
     Skipped(SkippedFile),
-}
-
-/// The text that a file is compared with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ComparedWith {
-    /// The text before; the policy says which findings count.
-    TextBefore,
-    /// Nothing, so every finding counts.
-    Nothing,
 }
 
 impl Services {
@@ -78,7 +92,8 @@ impl Services {
                 FileRead::Skipped(file) => audit.skipped.push(file),
             }
         }
-        let mut to_removed = self.links_to_removed(root, &survey, watch)?;
+        let removed = survey.removed.iter().filter_map(|path| self.admit_named(root, path).ok());
+        let mut to_removed = self.links_to_removed_files(&removed.collect::<Vec<_>>(), watch)?;
         let unchanged = to_removed.keys().filter(|path| !subjects.iter().any(|file| file.path == **path));
         let pages: Vec<AuditedFile> = unchanged.filter_map(|path| self.unchanged_page(root, path)).collect();
         audit.unchanged = audit.unchanged.saturating_sub(pages.len());
@@ -86,20 +101,16 @@ impl Services {
         subjects.sort_by(|one, other| one.path.cmp(&other.path));
         let to_removed: Vec<Vec<DeadLinks>> =
             subjects.iter().map(|file| to_removed.remove(&file.path).unwrap_or_default()).collect();
-        let compared_with = match survey.revision {
-            Some(_) => ComparedWith::TextBefore,
-            None => ComparedWith::Nothing,
-        };
         let permissions = CallPermissions::new(&self.trust, &self.store.files);
-        let contexts = parallel(&subjects, self.threads, |subject| {
-            self.audit_context(subject, &permissions, compared_with)
-        });
+        let mut contexts =
+            parallel(&subjects, self.threads, |subject| self.audit_context(subject, &permissions));
+        // Without a revision to compare with, every finding counts.
+        if survey.revision.is_none() {
+            contexts.iter_mut().for_each(|context| context.rules.baseline = Baseline::All);
+        }
         let verdicts = self.audit_verdicts(&subjects, &contexts, to_removed, watch)?;
-        audit.files.extend(subjects.into_iter().zip(verdicts).map(|(subject, verdict)| {
-            let AuditedFile { policy, change, after, path, .. } = subject;
-            let policy_folder = policy.origin.folder.clone();
-            CheckedFile { root_index, path, change, text: after, policy_folder, verdict }
-        }));
+        let judged = subjects.into_iter().zip(verdicts);
+        audit.files.extend(judged.map(|(subject, verdict)| subject.into_checked(root_index, verdict)));
         Ok(())
     }
 
@@ -141,32 +152,14 @@ impl Services {
         Ok(gate::judge_all(&cases, watch))
     }
 
-    /// Returns the pages of a root that link to files that are gone since the revision, with these links.
-    fn links_to_removed(
-        &self,
-        root: usize,
-        survey: &AuditedFiles,
-        watch: &Watch,
-    ) -> Result<BTreeMap<String, Vec<DeadLinks>>, Error> {
-        let place = |path: &String| {
-            let named = self.store.files.named(root, path).ok()?;
-            self.store.files.admit_to_read(&named).ok()
-        };
-        let removed: Vec<FileLocation> = survey.removed.iter().filter_map(place).collect();
-        self.links_to_removed_files(&removed, watch)
-    }
-
     /// Reads a page that did not change; `None` if it cannot be judged, or if no gate checks its links.
     fn unchanged_page(&self, root: usize, path: &str) -> Option<AuditedFile> {
-        let place = self.store.files.admit_to_read(&self.store.files.named(root, path).ok()?).ok()?;
-        let policy = self.policies.policy(&self.store.files, &place).ok()?;
+        let (place, policy) = self.admit_with_policy(root, path).ok()?;
         let rules = policy.effective_rules(place.in_root(), markdown(), Profile::Check);
         rules.rules.iter().find(|rule| rule.enabled && checks_links(rule))?;
         let after = load::read(self, &place.clone().into(), &policy).ok()?.buffer;
         let before = Buffer::read(after.bytes().to_vec(), self.store.files.hints(&place)).ok()?;
-        let (before, map) = comparable(before, &after).ok()?;
-        let (change, path) = (ChangeKind::Unchanged, path.to_owned());
-        Some(AuditedFile { place, policy, change, before: Some(before), map, after, path })
+        AuditedFile::new(place, policy, ChangeKind::Unchanged, Some(before), after, path.to_owned()).ok()
     }
 
     /// Returns, for each file, the links of pages to headings that it lost since the revision.
@@ -194,16 +187,11 @@ impl Services {
         &'s self,
         subject: &'s AuditedFile,
         permissions: &CallPermissions<'_>,
-        compared_with: ComparedWith,
     ) -> GateContext<'s> {
         let AuditedFile { place, policy: rules, after, .. } = subject;
         let language = language_of(place.in_root(), after.view().lines().next());
         let mut effective_rules = rules.effective_rules(place.in_root(), language, Profile::Check);
         effective_rules.total = TOTAL_TIMEOUT;
-        match compared_with {
-            ComparedWith::TextBefore => {}
-            ComparedWith::Nothing => effective_rules.baseline = Baseline::All,
-        }
         let permission = permissions.grant(place, rules, &effective_rules);
         let cache = self.trust.cache(&self.store.files, place, &permission);
         let root = self.store.files.root_path(place).unwrap_or(Path::new(""));
@@ -243,20 +231,15 @@ impl Services {
     ) -> Result<FileRead, Error> {
         let ChangedFile { path, renamed_from: from, .. } = changed;
         let read = || -> Result<_, Error> {
-            let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
-            let rules = self.policies.policy(&self.store.files, &place)?;
-            let current = load::read(self, &place.clone().into(), &rules)?;
-            Ok((place, rules, current))
+            let (place, policy) = self.admit_with_policy(root, path)?;
+            let current = load::read(self, &place.clone().into(), &policy)?;
+            current.snapshot.ok_or_else(no_longer_exists)?;
+            Ok((place, policy, current.buffer))
         };
-        let (place, rules, current) = match read() {
-            Ok((_, _, current)) if current.snapshot.is_none() => {
-                let not_found = Error::new(Code::FileNotFound, "it no longer exists");
-                return skipped(root_index, path.clone(), not_found).map(FileRead::Skipped);
-            }
+        let (place, policy, after) = match read() {
             Ok(read) => read,
             Err(error) => return skipped(root_index, path.clone(), error).map(FileRead::Skipped),
         };
-        let after = current.buffer;
         let change = match (from, &was) {
             (Some(from), _) => ChangeKind::Renamed(from.path().to_owned()),
             (None, FileAtRevision::Absent) => ChangeKind::Added,
@@ -265,19 +248,18 @@ impl Services {
         let before = match was {
             FileAtRevision::Absent => None,
             FileAtRevision::Elsewhere(why) => {
-                let why = why.to_owned();
-                return Ok(FileRead::Skipped(SkippedFile { root_index, path: path.clone(), reason: why }));
+                let (path, reason) = (path.clone(), why.to_owned());
+                return Ok(FileRead::Skipped(SkippedFile { root_index, path, reason }));
             }
             // A previous version that was not text had no findings.
             FileAtRevision::Text(bytes) => match Buffer::read(bytes, self.store.files.hints(&place)) {
                 Ok(before) if from.is_none() && before.view() == after.view() => return Ok(FileRead::Same),
-                Ok(before) => Some(comparable(before, &after)?),
+                Ok(before) => Some(before),
                 Err(_) => None,
             },
         };
-        let path = path.clone();
-        let (before, map) = before.map_or((None, LineMap::default()), |(before, map)| (Some(before), map));
-        Ok(FileRead::Ready(Box::new(AuditedFile { place, policy: rules, change, before, map, after, path })))
+        let file = AuditedFile::new(place, policy, change, before, after, path.clone())?;
+        Ok(FileRead::Ready(Box::new(file)))
     }
 }
 

@@ -9,7 +9,6 @@ mod changed_file;
 mod checked_file;
 mod in_project;
 mod judge;
-mod known_files;
 mod merge;
 mod normalize;
 mod renames;
@@ -19,16 +18,18 @@ mod written;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use self::checked_file::{ChangeKind, CheckedFile};
 pub use self::in_project::ProjectTrial;
 
-use self::known_files::KnownFiles;
+use self::changed_file::KnownFiles;
 use super::services::{Services, cancelled};
 use super::workspace::Workspace;
 use lockgate_checks::Watch;
 use lockgate_error::{Code, Error};
-use lockgate_store::{ListedPath, PathKind, relative};
+use lockgate_policy::Policy;
+use lockgate_store::{FileLocation, ListedPath, PathKind, relative};
 
 /// The files to audit and the revision to compare them with.
 #[derive(Debug, Clone, Default)]
@@ -150,6 +151,18 @@ impl Services {
         Ok(audit)
     }
 
+    /// Admits a file to be read by its root and its path there.
+    fn admit_named(&self, root: usize, path: &str) -> Result<FileLocation, Error> {
+        self.store.files.admit_to_read(&self.store.files.named(root, path)?)
+    }
+
+    /// Admits a file to be read by its root and its path there, and returns its policy as well.
+    fn admit_with_policy(&self, root: usize, path: &str) -> Result<(FileLocation, Arc<Policy>), Error> {
+        let place = self.admit_named(root, path)?;
+        let policy = self.policies.policy(&self.store.files, &place)?;
+        Ok((place, policy))
+    }
+
     /// Returns what the paths name; without paths, the base of the first root and every further root.
     fn named_paths(&self, subjects: &AuditTarget) -> Result<NamedPaths, Error> {
         let Some(paths) = &subjects.paths else {
@@ -192,6 +205,11 @@ struct NamedPaths {
     scopes: Vec<ListedPath>,
     /// The symlinks that lead out of the roots or nowhere: the root and the path in it.
     links: BTreeSet<(usize, String)>,
+}
+
+/// The error for a file that another program removed during the audit.
+fn no_longer_exists() -> Error {
+    Error::new(Code::FileNotFound, "it no longer exists")
 }
 
 /// Rejects a path that neither exists nor existed at the revision.

@@ -11,14 +11,8 @@ use lockgate_text::{Buffer, LineMap};
 ///
 /// Errors: `INTERNAL`, should a plan be refused.
 pub(super) fn comparable(before: Buffer, after: &Buffer) -> Result<(Buffer, LineMap), Error> {
-    let before = match with_encoding_of(&before, after) {
-        Some(converted) => converted,
-        None => before,
-    };
-    let plan = match before.plan_to(after) {
-        Ok(plan) => plan,
-        Err(_) => before.replace_all(after.bytes())?,
-    };
+    let before = with_encoding_of(&before, after).unwrap_or(before);
+    let plan = before.plan_to(after).or_else(|_| before.replace_all(after.bytes()))?;
     let map = plan.line_map(&before, after);
     Ok((before, map))
 }

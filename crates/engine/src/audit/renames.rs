@@ -4,8 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::super::services::Services;
-use super::changed_file::{AuditedFiles, ChangedFile, RenamedFrom};
-use super::known_files::KnownFiles;
+use super::changed_file::{AuditedFiles, ChangedFile, KnownFiles, RenamedFrom};
 use super::{Audit, AuditRoot, CheckBase};
 use lockgate_error::Error;
 use lockgate_store::{Repository, Revision, relative};

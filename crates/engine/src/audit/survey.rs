@@ -7,11 +7,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::super::services::{Services, cancelled};
-use super::changed_file::{AuditedFiles, ChangedFile};
-use super::known_files::KnownFiles;
+use super::changed_file::{AuditedFiles, ChangedFile, KnownFiles};
 use super::renames::set_previous_paths;
 use super::skipped::skipped;
-use super::{Audit, AuditRoot, CheckBase, SkippedFile, no_such_path};
+use super::{Audit, AuditRoot, CheckBase, SkippedFile, no_longer_exists, no_such_path};
 use lockgate_checks::{Watch, parallel};
 use lockgate_error::{Code, Error};
 use lockgate_store::{
@@ -141,7 +140,11 @@ impl Services {
         audit: &mut Audit,
     ) -> Result<(BTreeSet<String>, BTreeSet<String>), Error> {
         let (mut files, mut removed) = (BTreeSet::new(), BTreeSet::new());
-        let root_index = survey.root_index;
+        let skip = |path: String, reason: &str| SkippedFile {
+            root_index: survey.root_index,
+            path,
+            reason: reason.to_owned(),
+        };
         // Where HEAD cannot be read, it has no files.
         let head =
             LazyCell::new(|| survey.repository.as_ref().filter(|_| base.is_some())?.revision(None).ok());
@@ -153,8 +156,7 @@ impl Services {
             let was_submodule =
                 || survey.revision.as_ref().is_some_and(|revision| revision.has_submodule(&scope.path));
             if was.is_empty() && (is_nested || scope.kind == PathKind::Nothing && was_submodule()) {
-                let reason = OTHER_REPOSITORY.to_owned();
-                audit.skipped.push(SkippedFile { root_index, path: scope.path.clone(), reason });
+                audit.skipped.push(skip(scope.path.clone(), OTHER_REPOSITORY));
                 continue;
             }
             let is_deleted = |path: &String| self.is_deleted(root, path, &survey.index);
@@ -170,12 +172,7 @@ impl Services {
                         false => self.store.files.list(root, &scope.path)?,
                     };
                     files.extend(listing.files);
-                    let skipped_files = listing.skipped.into_iter().map(|(path, why)| SkippedFile {
-                        root_index,
-                        path,
-                        reason: why,
-                    });
-                    audit.skipped.extend(skipped_files);
+                    audit.skipped.extend(listing.skipped.into_iter().map(|(path, why)| skip(path, &why)));
                     // Tracked files count even if an ignore file names them.
                     let existing = was.iter().filter(|path| self.store.files.has_file(root, path));
                     files.extend(existing.cloned());
@@ -190,11 +187,7 @@ impl Services {
                         .collect::<BTreeSet<_>>()
                         .into_iter()
                         .filter(|path| path.starts_with(&scope.path) && self.is_own_file(root, path))
-                        .map(|path| SkippedFile {
-                            root_index,
-                            path: path.to_string_lossy().into_owned(),
-                            reason: NOT_UTF8.to_owned(),
-                        });
+                        .map(|path| skip(path.to_string_lossy().into_owned(), NOT_UTF8));
                     audit.skipped.extend(unnamed);
                     removed.extend(was.into_iter().filter(is_deleted));
                 }
@@ -230,26 +223,21 @@ impl Services {
             Ok(found) => found,
             Err(error) => return skipped(root_index, path, error).map(FileComparison::Skipped),
         };
-        let Some(names) = names else {
-            return Ok(FileComparison::Changed(ChangedFile { path, renamed_from: None, limit }, Vec::new()));
-        };
-        if names.is(&path, &bytes) {
+        if names.is_some_and(|names| names.is(&path, &bytes)) {
             return Ok(FileComparison::Unchanged);
         }
-        let is_deleted = |other: &str| self.is_deleted(root, other, index);
-        let sources = if names.has(&path) { &[] } else { names.paths_of(&bytes) };
-        let deleted = sources.iter().filter(|path| is_deleted(path)).map(|path| (*path).to_owned()).collect();
+        let sources = names.filter(|names| !names.has(&path)).map_or(&[][..], |names| names.paths_of(&bytes));
+        let deleted = sources.iter().filter(|other| self.is_deleted(root, other, index));
+        let deleted = deleted.map(|other| (*other).to_owned()).collect();
         Ok(FileComparison::Changed(ChangedFile { path, renamed_from: None, limit }, deleted))
     }
 
     /// Reads the bytes of a file, and its size limit.
     pub(super) fn bytes(&self, root: usize, path: &str) -> Result<(Vec<u8>, u64), Error> {
-        let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
-        let rules = self.policies.policy(&self.store.files, &place)?;
-        let mut snapshot = self.store.files.read(&place, rules.limits.file)?;
-        let not_found = || Error::new(Code::FileNotFound, "it no longer exists");
-        let bytes = snapshot.as_mut().map(FileSnapshot::take_bytes).ok_or_else(not_found)?;
-        Ok((bytes, rules.limits.file))
+        let (place, policy) = self.admit_with_policy(root, path)?;
+        let mut snapshot = self.store.files.read(&place, policy.limits.file)?;
+        let bytes = snapshot.as_mut().map(FileSnapshot::take_bytes).ok_or_else(no_longer_exists)?;
+        Ok((bytes, policy.limits.file))
     }
 }
 

@@ -5,11 +5,10 @@ use super::super::services::{Services, cancelled};
 use super::super::trust::CallPermissions;
 use super::super::workspace::Workspace;
 use super::checked_file::{ChangeKind, CheckedFile};
-use super::judge::{AuditedFile, ComparedWith};
-use super::normalize::comparable;
+use super::judge::AuditedFile;
 use lockgate_checks::Watch;
 use lockgate_error::{Code, Error};
-use lockgate_text::{Buffer, LineMap};
+use lockgate_text::Buffer;
 
 impl Workspace {
     /// Judges a file as it is now. Only findings that `before` did not have are new; `None` stands for no file.
@@ -37,11 +36,9 @@ impl Services {
         let after = current.buffer;
         let change = if before.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
         let before = before.map(|bytes| Buffer::read(bytes, self.store.files.hints(&place))).transpose()?;
-        let before = before.map(|before| comparable(before, &after)).transpose()?;
-        let (before, map) = before.map_or((None, LineMap::default()), |(before, map)| (Some(before), map));
-        let file = AuditedFile { place, policy, change, before, map, after, path: path.to_owned() };
+        let file = AuditedFile::new(place, policy, change, before, after, path.to_owned())?;
         let permissions = CallPermissions::new(&self.trust, &self.store.files);
-        let context = self.audit_context(&file, &permissions, ComparedWith::TextBefore);
+        let context = self.audit_context(&file, &permissions);
         let verdict = self
             .audit_verdicts(std::slice::from_ref(&file), std::slice::from_ref(&context), Vec::new(), watch)?
             .into_iter()
@@ -51,8 +48,6 @@ impl Services {
         if watch.cancelled() {
             return Err(cancelled(watch));
         }
-        let AuditedFile { policy, change, after, path, .. } = file;
-        let policy_folder = policy.origin.folder.clone();
-        Ok(CheckedFile { root_index: 0, path, change, text: after, policy_folder, verdict })
+        Ok(file.into_checked(0, verdict))
     }
 }

@@ -58,7 +58,7 @@ mod tests {
         let policy = "paths: [{ match: kept.txt, access: read }]\n";
         let files = [("a.txt", "1\n2\n"), ("kept.txt", "1\n"), (".env", "s\n"), ("quality.yaml", policy)];
         let fixture = Fixture::new(&files);
-        let workspace = Workspace::new(Arc::clone(&fixture.services));
+        let workspace = Workspace { services: Arc::clone(&fixture.services) };
         for (path, insert_point, expect, code) in [
             ("none", InsertPoint::End, Expect::Anything, Code::FileNotFound),
             (".env", InsertPoint::End, Expect::Anything, Code::Protected),

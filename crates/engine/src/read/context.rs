@@ -56,10 +56,6 @@ impl ReadRequest for ContextRequest {
         self.target.as_ref()
     }
 
-    fn path(&self) -> Option<&str> {
-        self.target.as_ref().and_then(Target::file)
-    }
-
     fn read(&self, services: &Arc<Services>, watch: &Watch) -> Result<ContextResponse, Error> {
         let mut attempt = 1;
         loop {
@@ -89,12 +85,11 @@ impl Services {
             tokens: request.tokens,
         };
         let mut pages = QuotedTexts { services: self, read: HashMap::new(), changed: 0 };
+        let mut answer_without_index =
+            |input| context::answer(&Index::default(), &question, input, &mut |path| pages.get(path, None));
         if question.is_empty() {
-            let input =
-                AnswerInput { target: None, project: Some(survey.project()), notes: survey.notes(None) };
-            let answer =
-                context::answer(&Index::default(), &question, input, &mut |path| pages.get(path, None));
-            return Ok((answer, 0));
+            let (project, notes) = (Some(survey.project()), survey.notes(None));
+            return Ok((answer_without_index(AnswerInput { target: None, project, notes }), 0));
         }
         let tagged = target.as_ref().map(|reading| (page(&reading.text), tags_of(reading)));
         let target = tagged.as_ref().map(|(page, tags)| (page, tags.as_ref()));
@@ -103,10 +98,7 @@ impl Services {
         if question.is_outline() && self.stale_count(&mut indexed, &survey) > MAX_UNINDEXED {
             drop(indexed);
             let notes = vec![NOT_INDEXED.to_owned()];
-            let input = AnswerInput { target, project: None, notes };
-            let answer =
-                context::answer(&Index::default(), &question, input, &mut |path| pages.get(path, None));
-            return Ok((answer, 0));
+            return Ok((answer_without_index(AnswerInput { target, project: None, notes }), 0));
         }
         self.refresh(&mut indexed, &survey, watch)?;
         let input = AnswerInput { target, project: None, notes: survey.notes(Some(&indexed)) };

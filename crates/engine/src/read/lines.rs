@@ -58,10 +58,6 @@ impl ReadRequest for LinesRequest {
         Some(&self.target)
     }
 
-    fn path(&self) -> Option<&str> {
-        self.target.file()
-    }
-
     fn size(reading: &ReadLines) -> Option<usize> {
         Some(reading.text.view().len())
     }

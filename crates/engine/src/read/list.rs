@@ -71,20 +71,24 @@ impl ReadRequest for ListRequest {
 impl Services {
     /// Returns the note on a list without files: what is left out, or that no path begins with the prefix.
     fn empty_list_note(&self, prefix: &str, clock: &Clock<'_>) -> Option<String> {
-        let error = match self.store.files.search_target(Some(prefix)) {
-            _ if prefix.is_empty() => return None,
+        if prefix.is_empty() {
+            return None;
+        }
+        match self.store.files.search_target(Some(prefix)) {
             Ok(SearchTarget::File(_)) => {
-                return Some(format!("{prefix} exists, but hidden and ignored files are not listed"));
+                Some(format!("{prefix} exists, but hidden and ignored files are not listed"))
             }
-            Ok(SearchTarget::Roots(_)) => return None,
-            Err(error) => error,
-        };
-        let folder = self.nearest_folder(prefix, clock).filter(|_| error.code == Code::FileNotFound)?;
-        let nearest = match folder.as_str() {
-            "" => "the root".to_owned(),
-            folder => format!("{folder}/"),
-        };
-        Some(format!("no listed path begins with {prefix}; the nearest folder with files is {nearest}"))
+            Err(error) if error.code == Code::FileNotFound => {
+                let nearest = match self.nearest_folder(prefix, clock)?.as_str() {
+                    "" => "the root".to_owned(),
+                    folder => format!("{folder}/"),
+                };
+                Some(format!(
+                    "no listed path begins with {prefix}; the nearest folder with files is {nearest}"
+                ))
+            }
+            Ok(SearchTarget::Roots(_)) | Err(_) => None,
+        }
     }
 
     fn list_rows(

@@ -36,7 +36,7 @@ pub trait ReadRequest: Send + Sync + 'static {
 
     /// Returns the path for which an error is to name the nearest one that exists.
     fn path(&self) -> Option<&str> {
-        None
+        self.target().and_then(Target::file)
     }
 
     /// Returns the approximate size of an answer in bytes; `None` if it is not known beforehand.

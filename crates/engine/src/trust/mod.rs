@@ -57,13 +57,11 @@ pub(super) struct Trust {
 impl Trust {
     /// Creates the trust of a workspace.
     pub(super) fn new(trust_override: TrustOverride, files: &Files, state: StateFolder) -> Trust {
-        let roots = files.root_paths();
-        let (started_at, path) = (SystemTime::now(), search_path());
         Trust {
             trust_override,
-            started_at,
-            roots,
-            path,
+            started_at: SystemTime::now(),
+            roots: files.root_paths(),
+            path: search_path(),
             state,
             bound_schedule: BoundSchedule::default(),
             caches: Mutex::default(),

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::super::entity::describe;
 use super::super::resolve::{in_all_roots, resolve_for_read};
 use super::super::services::Services;
-use super::reversal::Reversal;
+use super::reversal::{Reversal, entry_kind, opposite};
 use lockgate_checks::sanitize;
 use lockgate_edit::request::{AuthorName, Direction, Target, UndoRequest, Whose};
 use lockgate_error::{Code, Error, NextCall};
@@ -29,10 +29,7 @@ impl Services {
     /// Finds the edit that the request names.
     pub(super) fn prepare(&self, revert: &UndoRequest) -> Result<Reversal, Error> {
         let unrecorded = self.recover_for_history();
-        let resolve = |target: &Target| {
-            let place = resolve_for_read(self, target, DefaultOwner::LastChanged);
-            place.map_err(|error| self.with_nearest_path_in_hint(target, error))
-        };
+        let resolve = |target| self.resolve_for_history(target);
         let place = revert.target.as_ref().map(resolve).transpose()?;
         check_recorded(revert, self.unrecorded_in_roots(unrecorded, revert, place.as_ref()))?;
         if let Some(id) = &revert.edit_id {
@@ -103,10 +100,7 @@ impl Services {
     }
 
     fn reversal(&self, entry: Entry, direction: Direction) -> Reversal {
-        let wanted = match direction {
-            Direction::Undo => EntryKind::Redo(entry.id),
-            Direction::Redo => EntryKind::Undo(entry.id),
-        };
+        let wanted = entry_kind(opposite(direction), entry.id);
         // Without it, the edit itself is reverted or made again.
         let last = self.store.last_reversal(entry.id).ok().flatten();
         // An entry has fewer files if the others already were in that state.
@@ -203,14 +197,10 @@ impl Services {
 
     /// Undoing an undo redoes its edit, and the other way round.
     fn resolve(&self, entry: Entry, direction: Direction) -> Result<(Entry, Direction), Error> {
-        match (entry.meta.kind, direction) {
-            (EntryKind::Edit, direction) => Ok((entry, direction)),
-            (EntryKind::Undo(of), Direction::Undo) | (EntryKind::Redo(of), Direction::Redo) => {
-                Ok((self.entry(of)?, Direction::Redo))
-            }
-            (EntryKind::Undo(of), Direction::Redo) | (EntryKind::Redo(of), Direction::Undo) => {
-                Ok((self.entry(of)?, Direction::Undo))
-            }
+        match entry.meta.kind {
+            EntryKind::Edit => Ok((entry, direction)),
+            EntryKind::Redo(of) => Ok((self.entry(of)?, direction)),
+            EntryKind::Undo(of) => Ok((self.entry(of)?, opposite(direction))),
         }
     }
 
@@ -237,14 +227,8 @@ impl Services {
         if error.next.as_deref() != Some(&NextCall::History) {
             return error;
         }
-        match self.last_entity_edit(revert) {
-            Some(last) => {
-                let hint =
-                    format!("the last edit is {}: send its `edit_id` to undo it", describe_edit(&last));
-                error.hint(hint)
-            }
-            None => error,
-        }
+        let Some(last) = self.last_entity_edit(revert) else { return error };
+        error.hint(format!("the last edit is {}: send its `edit_id` to undo it", describe_edit(&last)))
     }
 
     /// Returns the note about an edit of an entity that is later than the edit of a file which was undone, because a call
@@ -317,17 +301,11 @@ pub(super) fn is_same_author(one: &str, other: &str) -> bool {
 
 /// Rewords the error for an author without an edit to undo or redo; `other` is the last edit of another author.
 fn nothing_of_author(mut error: Error, direction: Direction, other: Option<&Entry>) -> Error {
-    match (direction, other) {
-        (Direction::Undo, Some(other)) => {
-            let author = match &other.meta.author {
-                nameless if nameless.is_empty() => "a client without a name".to_owned(),
-                author => sanitize(author),
-            };
-            let hint =
-                format!("the last edit is {}, made by {author}: send it as `edit_id` to undo it", other.id);
-            error.message = "there is no edit of yours to undo".to_owned();
-            error.hint(hint)
-        }
-        (Direction::Undo | Direction::Redo, _) => error,
-    }
+    let (Direction::Undo, Some(other)) = (direction, other) else { return error };
+    let author = match &other.meta.author {
+        nameless if nameless.is_empty() => "a client without a name".to_owned(),
+        author => sanitize(author),
+    };
+    error.message = "there is no edit of yours to undo".to_owned();
+    error.hint(format!("the last edit is {}, made by {author}: send it as `edit_id` to undo it", other.id))
 }

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use self::reversal::{Reversal, is_in_state, verb};
 use super::batch::{Batch, RestoredMetadata};
 use super::link_target::check_no_newer_link;
-use super::load;
+use super::load::{self, CurrentText};
 use super::pipeline;
 use super::report::{Report, Status};
 use super::resolve::{ResolvedTarget, resolve_changed, resolve_target};
@@ -28,8 +28,8 @@ use lockgate_edit::Edit;
 use lockgate_edit::request::{Author, Expect, Mode, Request, UndoRequest};
 use lockgate_error::{Code, Disk, Error};
 use lockgate_policy::Policy;
-use lockgate_store::{DefaultOwner, EditId, FileChange};
-use lockgate_text::Version;
+use lockgate_store::{DefaultOwner, DocumentPath, EditId, FileChange};
+use lockgate_text::{Buffer, Version};
 
 /// The number of edits that a call without an id tries, if other calls undo or redo each one first.
 const MAX_CHOICES: usize = 32;
@@ -176,9 +176,7 @@ impl Services {
     /// Builds the reports of an edit that already is in the requested state.
     fn already_done(&self, reversal: &Reversal) -> Result<Vec<Report>, Error> {
         let report = |changed: &FileChange| {
-            let target = self.changed_target(reversal.entry.id, changed)?;
-            check_no_newer_link(&target)?;
-            let current = load::read(self, &target.place, &target.rules)?;
+            let (target, current) = self.changed_text(reversal.entry.id, changed)?;
             Report::already_applied(&target, reversal.entry.id, None, None, current)
         };
         reversal.entry.changes.iter().map(report).collect()
@@ -186,12 +184,20 @@ impl Services {
 
     /// Returns the version that a file which this edit changed has now; `None` if there is no file.
     ///
-    /// Errors: `EDIT_CONFLICT` if a symlink now leads to another file; those of reading the file.
+    /// Errors: those of [`Services::changed_text`].
     fn current_version(&self, id: EditId, changed: &FileChange) -> Result<Option<Version>, Error> {
+        let (_, current) = self.changed_text(id, changed)?;
+        Ok(current.text().map(Buffer::version))
+    }
+
+    /// Reads the file that an edit changed, as it is now.
+    ///
+    /// Errors: `EDIT_CONFLICT` if a symlink now leads to another file; those of reading the file.
+    fn changed_text(&self, id: EditId, changed: &FileChange) -> Result<(ResolvedTarget, CurrentText), Error> {
         let target = self.changed_target(id, changed)?;
         check_no_newer_link(&target)?;
         let current = load::read(self, &target.place, &target.rules)?;
-        Ok(current.text().map(|text| text.version()))
+        Ok((target, current))
     }
 
     /// Resolves the file or row that an edit changed: exactly that row, also if the caller has one of the same path, and the
@@ -204,30 +210,32 @@ impl Services {
     fn stored_content(&self, id: EditId, changed: &FileChange, version: Version) -> Result<Vec<u8>, Error> {
         let place = resolve_changed(self, id, changed)?;
         let text = if changed.kept { place.text(&self.store, &version.hex())? } else { None };
-        text.ok_or_else(|| {
-            let message = format!("the journal has no text of {} for edit {id}", changed.path);
-            let rules = self.rules_of(&place).ok();
-            let may_be_kept = || rules.as_ref().is_some_and(|rules| rules.journals(place.in_root()));
-            // The history of entities keeps the last edits, whatever its limit is.
-            let is_off =
-                || place.file().is_some() && rules.as_ref().is_some_and(|rules| rules.limits.journal == 0);
-            let why = if changed.kept {
-                "it is beyond the journal's limits"
-            } else if changed.has_unknown_before() && may_be_kept() {
-                "no hook recorded the text before the edit"
-            } else if is_off() {
-                "`limits.journal: 0` of the policy turns the journal off"
-            } else if Policy::has_secret_name(place.in_root()) {
-                "the name is that of a file which may hold secrets"
-            } else {
-                "the policy's `never_journal` keeps it out"
-            };
-            let current = rules.as_ref().and_then(|rules| load::read(self, &place, rules).ok());
-            let verb =
-                if current.is_some_and(|current| current.snapshot.is_none()) { "make" } else { "edit" };
-            Error::new(Code::InvalidInput, format!("{message}: {why}"))
-                .field("edit_id")
-                .hint(format!("{verb} the {} instead", place.noun()))
-        })
+        text.ok_or_else(|| self.no_stored_content(id, changed, &place))
+    }
+
+    /// Returns the error for a text that the journal does not have, with the reason.
+    fn no_stored_content(&self, id: EditId, changed: &FileChange, place: &DocumentPath) -> Error {
+        let rules = self.rules_of(place).ok();
+        let may_be_kept = || rules.as_ref().is_some_and(|rules| rules.journals(place.in_root()));
+        // The history of entities keeps the last edits, whatever its limit is.
+        let is_off =
+            || place.file().is_some() && rules.as_ref().is_some_and(|rules| rules.limits.journal == 0);
+        let why = if changed.kept {
+            "it is beyond the journal's limits"
+        } else if changed.has_unknown_before() && may_be_kept() {
+            "no hook recorded the text before the edit"
+        } else if is_off() {
+            "`limits.journal: 0` of the policy turns the journal off"
+        } else if Policy::has_secret_name(place.in_root()) {
+            "the name is that of a file which may hold secrets"
+        } else {
+            "the policy's `never_journal` keeps it out"
+        };
+        let current = rules.as_ref().and_then(|rules| load::read(self, place, rules).ok());
+        let verb = if current.is_some_and(|current| current.snapshot.is_none()) { "make" } else { "edit" };
+        let message = format!("the journal has no text of {} for edit {id}: {why}", changed.path);
+        Error::new(Code::InvalidInput, message)
+            .field("edit_id")
+            .hint(format!("{verb} the {} instead", place.noun()))
     }
 }

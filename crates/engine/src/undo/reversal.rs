@@ -1,7 +1,7 @@
 //! An edit to undo or to redo.
 
 use lockgate_edit::request::Direction;
-use lockgate_store::{Entry, EntryKind, FileChange};
+use lockgate_store::{EditId, Entry, EntryKind, FileChange};
 use lockgate_text::Version;
 
 /// An entry with the direction in which to apply it: undo or redo.
@@ -30,15 +30,28 @@ impl Reversal {
 
     /// Returns the kind of the entry that records the reversal.
     pub(super) const fn kind(&self) -> EntryKind {
-        match self.direction {
-            Direction::Undo => EntryKind::Undo(self.entry.id),
-            Direction::Redo => EntryKind::Redo(self.entry.id),
-        }
+        entry_kind(self.direction, self.entry.id)
     }
 
     /// True if the edit already is in the requested state.
     pub(super) fn is_done(&self) -> bool {
         is_in_state(&self.entry, self.direction)
+    }
+}
+
+/// Returns the kind of the entry that records the undo or redo of an edit.
+pub(super) const fn entry_kind(direction: Direction, of: EditId) -> EntryKind {
+    match direction {
+        Direction::Undo => EntryKind::Undo(of),
+        Direction::Redo => EntryKind::Redo(of),
+    }
+}
+
+/// Returns redo for an undo, and undo for a redo.
+pub(super) const fn opposite(direction: Direction) -> Direction {
+    match direction {
+        Direction::Undo => Direction::Redo,
+        Direction::Redo => Direction::Undo,
     }
 }
 

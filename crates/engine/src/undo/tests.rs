@@ -131,7 +131,7 @@ async fn a_text_that_no_hook_recorded_has_its_own_reason() {
         let fixture = Fixture::new(&[("a.py", "x = 1\n"), ("quality.yaml", policy)]);
         let services = &fixture.services;
         let change = HostChange { path: "a.py".to_owned(), before: BytesBefore::Unknown, mode: None };
-        let edit = services.record_host_edit(vec![change], author("one"), String::new()).await;
+        let edit = services.record_host_edit(&[change], author("one"), String::new());
         let edit = edit.unwrap().unwrap();
         let error = undo_error(services, edit).await;
         let expected = format!("the journal has no text of a.py for edit {edit}: {reason}");

@@ -7,8 +7,9 @@ use super::rules::LexicalRules;
 use super::tokens::Tokens;
 use crate::budget::MatchBudget;
 use crate::indent::IndentMap;
-use crate::quotes::{PlainString, Quotes};
-use lockgate_text::{CodeTree, ParentNode, Syntax};
+use crate::quotes::{PlainString, are_interchangeable};
+use crate::search_text::Source;
+use lockgate_text::{CodeTree, ParentNode};
 
 /// The size of a file in bytes up to which its tokens are compared.
 const MAX_BYTES: usize = 1 << 20;
@@ -33,15 +34,10 @@ enum FormatterAddition {
 pub(super) struct SourceCode<'t> {
     pub(super) file: Tokens<'t>,
     pub(super) rules: &'static LexicalRules,
-    pub(super) language: &'t str,
-    pub(super) path: &'t str,
-    pub(super) syntax: &'t dyn Syntax,
+    pub(super) source: Source<'t>,
     tree: Box<dyn CodeTree>,
+    brackets: OpenBrackets,
     additions: Vec<FormatterAddition>,
-    /// The number of open brackets before each token.
-    depths: Vec<usize>,
-    /// The innermost bracket that is open before each token.
-    openers: Vec<Option<usize>>,
 }
 
 /// A match: the token of the file for each token of the quote.
@@ -64,21 +60,18 @@ impl CodeMatch {
 impl<'t> SourceCode<'t> {
     /// Parses a file; `None` if it is too large, or its grammar cannot read it.
     pub(super) fn parse(
-        language: &'t str,
-        path: &'t str,
+        source: Source<'t>,
         view: &'t str,
         rules: &'static LexicalRules,
-        syntax: &'t dyn Syntax,
     ) -> Option<SourceCode<'t>> {
         if view.len() > MAX_BYTES {
             return None;
         }
-        let tree = syntax.code_tree(language, path, view)?;
+        let tree = source.syntax.code_tree(source.language, source.path, view)?;
         let file = Tokens { text: view, tokens: lexer::tokens_around(view, &tree.opaque_parts(view)) };
-        let OpenBrackets { partners, depths, openers } = OpenBrackets::new(&file);
-        let mut code =
-            SourceCode { file, rules, language, path, syntax, tree, additions: Vec::new(), depths, openers };
-        code.additions = (0..code.file.len()).map(|index| code.addition(index, &partners)).collect();
+        let brackets = OpenBrackets::new(&file);
+        let mut code = SourceCode { file, rules, source, tree, brackets, additions: Vec::new() };
+        code.additions = (0..code.file.len()).map(|index| code.addition(index)).collect();
         Some(code)
     }
 
@@ -88,31 +81,23 @@ impl<'t> SourceCode<'t> {
     }
 
     /// Returns what the formatter may have added a token for.
-    fn addition(&self, index: usize, partners: &[Option<usize>]) -> FormatterAddition {
+    fn addition(&self, index: usize) -> FormatterAddition {
         match self.file.text(index) {
             "," if self.is_added_comma(index) => FormatterAddition::Comma,
             "(" | ")" if self.rules.adds_parentheses => {
-                let Some(partner) = partners.get(index).copied().flatten() else {
-                    return FormatterAddition::None;
-                };
-                let (open, close) = (index.min(partner), index.max(partner));
-                if self.is_added_pair(open, close) {
-                    FormatterAddition::Parenthesis(partner)
-                } else {
-                    FormatterAddition::None
-                }
+                let is_added = |partner: &usize| self.is_added_pair(index.min(*partner), index.max(*partner));
+                let partner = self.brackets.partner(index).filter(is_added);
+                partner.map_or(FormatterAddition::None, FormatterAddition::Parenthesis)
             }
             _ => FormatterAddition::None,
         }
     }
 
     fn is_added_comma(&self, index: usize) -> bool {
-        let is_closer = matches!(self.file.text(index + 1), ")" | "]" | "}");
-        if !is_closer || !self.file.breaks_before(index + 1) {
+        if !self.file.closes(index + 1) || !self.file.breaks_before(index + 1) {
             return false;
         }
-        let before = index.checked_sub(1).map(|before| self.file.text(before)).unwrap_or_default();
-        if matches!(before, "," | "(" | "[" | "{") {
+        if matches!(self.file.text_before(index), "," | "(" | "[" | "{") {
             return false;
         }
         // The comma of `(a,)` makes a tuple.
@@ -128,14 +113,13 @@ impl<'t> SourceCode<'t> {
         if !matches!(kind, "parenthesized_expression" | "import_from_statement" | "tuple") {
             return false;
         }
-        let before = open.checked_sub(1).map(|before| self.file.text(before)).unwrap_or_default();
-        let earlier = open.checked_sub(2).map(|before| self.file.text(before)).unwrap_or_default();
+        let before = self.file.text_before(open);
+        let earlier = self.file.text_before(open.saturating_sub(1));
         let is_adjacent = self.file.gap(open.saturating_sub(1)).is_empty();
         let assigns = before == "=" && !(is_adjacent && matches!(earlier, "=" | "!" | "<" | ">"));
         let is_arrow = before == ">" && is_adjacent && earlier == "=";
         let begins = assigns || is_arrow || OPERAND_WORDS.contains(&before);
-        let after = self.file.text(close + 1);
-        let ends = after.is_empty() || matches!(after, ";" | ":" | "," | ")" | "]" | "}");
+        let ends = matches!(self.file.text(close + 1), "" | ";" | ":" | "," | ")" | "]" | "}");
         begins && (ends || self.rules.counts_lines && self.file.breaks_before(close + 1))
     }
 
@@ -217,7 +201,7 @@ impl<'t> SourceCode<'t> {
 
     /// Returns true if the quote has a comma at the end of a broken list that is on one line in the file.
     fn lacks_comma(&self, quote: &Tokens<'_>, row: usize, at: usize) -> bool {
-        let closes = matches!(quote.text(row + 1), ")" | "]" | "}") && quote.breaks_before(row + 1);
+        let closes = quote.closes(row + 1) && quote.breaks_before(row + 1);
         let is_tuple = || {
             self.parent(at).is_some_and(|parent| {
                 parent.kind == "parenthesized_expression" || parent.kind.contains("tuple")
@@ -231,9 +215,7 @@ impl<'t> SourceCode<'t> {
         let (quoted, actual) = (quote.text(row), self.file.text(at));
         let is_text = || quote.token(row).is_some_and(|token| token.kind == TokenKind::Text);
         quoted == actual
-            || is_text()
-                && Quotes::for_language(Some(self.language)) == Quotes::Interchangeable
-                && has_other_quotes(quoted, actual)
+            || is_text() && are_interchangeable(self.source.language) && has_other_quotes(quoted, actual)
     }
 
     /// Returns true if the layouts differ only where it has no meaning.
@@ -253,7 +235,7 @@ impl<'t> SourceCode<'t> {
                 return false;
             }
             // A closing bracket is still inside of its brackets.
-            let is_inside = matches!(self.file.text(at), ")" | "]" | "}") || self.depths.get(at) != Some(&0);
+            let is_inside = self.file.closes(at) || self.brackets.depths.get(at) != Some(&0);
             if self.rules.counts_lines && !is_inside {
                 if differs {
                     return false;
@@ -272,18 +254,16 @@ impl<'t> SourceCode<'t> {
     /// Returns true if the match begins and ends where the quote does. A quote of whole lines is no part of a statement: its
     /// edges are line ends, or places in a list or between statements where a formatter has joined lines.
     pub(super) fn has_same_edges(&self, quote: &Tokens<'_>, one: &CodeMatch) -> bool {
-        let token = |index: Option<usize>| index.map(|index| self.file.text(index)).unwrap_or_default();
         // Those of the head of a loop separate no statements.
         let ends_statement = |at: usize| {
             self.file.text(at) == ";"
-                && token(self.openers.get(at).copied().flatten()) != "("
+                && self.brackets.opener(at).is_none_or(|open| self.file.text(open) != "(")
                 && self.parent(at).is_none_or(|parent| !parent.kind.starts_with("for_"))
         };
         let head = quote.token(0).and_then(|first| quote.text.get(..first.span.start)).unwrap_or_default();
-        let before = token(one.first.checked_sub(1));
         let begins = head.is_empty()
             || self.file.indent(one.first).is_some()
-            || matches!(before, "(" | "[" | "{" | "}" | ",")
+            || matches!(self.file.text_before(one.first), "(" | "[" | "{" | "}" | ",")
             || one.first.checked_sub(1).is_some_and(ends_statement);
         let last = quote.len().checked_sub(1).and_then(|last| quote.token(last));
         let tail = last.and_then(|last| quote.text.get(last.span.end..)).unwrap_or_default();
@@ -292,7 +272,7 @@ impl<'t> SourceCode<'t> {
             || next >= self.file.len()
             || self.file.breaks_before(next)
             || self.additions.get(next) == Some(&FormatterAddition::Comma)
-            || matches!(self.file.text(next), ")" | "]" | "}")
+            || self.file.closes(next)
             || self.file.text(one.last) == ","
             || ends_statement(one.last);
         begins && ends
@@ -301,17 +281,13 @@ impl<'t> SourceCode<'t> {
     /// Returns the blanks before each entry of the list around a token, if each is on a line of its own. Braces without a
     /// comma hold no list.
     pub(super) fn entry_gap(&self, at: usize) -> Option<&'t str> {
-        let own = self.openers.get(at).copied().flatten();
         // The token may be the bracket itself.
-        let open = if matches!(self.file.text(at), "(" | "[" | "{") { at } else { own? };
+        let open = if self.file.opens(at) { at } else { self.brackets.opener(at)? };
         let gap = self.file.gap(open + 1);
-        let is_inside = |index: &usize| self.openers.get(*index) == Some(&Some(open));
+        let depths = &self.brackets.depths;
         let commas: Vec<usize> = (open + 1..self.file.len())
-            .take_while(|index| {
-                self.depths.get(*index).is_some_and(|depth| self.depths.get(open) < Some(depth))
-            })
-            .filter(is_inside)
-            .filter(|index| self.file.text(*index) == ",")
+            .take_while(|index| depths.get(*index).is_some_and(|depth| depths.get(open) < Some(depth)))
+            .filter(|index| self.brackets.opener(*index) == Some(open) && self.file.text(*index) == ",")
             .collect();
         let is_list = !commas.is_empty() || self.file.text(open) != "{";
         let is_broken =
@@ -329,8 +305,7 @@ impl<'t> SourceCode<'t> {
     fn has_same_operators(&self, quote: &Tokens<'_>, row: usize, at: usize, previous: Option<usize>) -> bool {
         let is_operator =
             |text: &str| text.chars().all(|character| "+-*/<>=!&|%^~?:.@#$".contains(character));
-        let both = is_operator(quote.text(row))
-            && row.checked_sub(1).is_some_and(|before| is_operator(quote.text(before)));
+        let both = is_operator(quote.text(row)) && row > 0 && is_operator(quote.text_before(row));
         !both || previous != at.checked_sub(1) || quote.gap(row).is_empty() == self.file.gap(at).is_empty()
     }
 }
@@ -377,10 +352,18 @@ impl OpenBrackets {
             }
             brackets.depths.push(open.len());
             brackets.openers.push(open.last().map(|(index, _)| *index));
-            if matches!(text, "(" | "[" | "{") {
+            if file.opens(index) {
                 open.push((index, text));
             }
         }
         brackets
+    }
+
+    fn partner(&self, index: usize) -> Option<usize> {
+        self.partners.get(index).copied().flatten()
+    }
+
+    fn opener(&self, index: usize) -> Option<usize> {
+        self.openers.get(index).copied().flatten()
     }
 }

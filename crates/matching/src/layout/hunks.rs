@@ -42,11 +42,6 @@ fn line_starts(tokens: &Tokens<'_>) -> Vec<usize> {
         .collect()
 }
 
-/// Returns the tokens of the line between two starts.
-fn line(pair: &[usize]) -> Range<usize> {
-    pair.first().copied().unwrap_or_default()..pair.last().copied().unwrap_or_default()
-}
-
 /// A line of the quote or of the replacement.
 struct QuotedLine<'t> {
     indent: &'t str,
@@ -56,12 +51,11 @@ struct QuotedLine<'t> {
 
 /// Returns the lines that begin with these tokens.
 fn quoted_lines<'t>(tokens: &Tokens<'t>, starts: &[usize]) -> Vec<QuotedLine<'t>> {
-    let quoted_line = |pair: &[usize]| {
-        let line = line(pair);
-        let indent = tokens.indent(line.start).unwrap_or_default();
-        QuotedLine { indent, tokens: texts(tokens, line).join("\0") }
+    let quoted_line = |(start, end): (&usize, &usize)| {
+        let indent = tokens.indent(*start).unwrap_or_default();
+        QuotedLine { indent, tokens: texts(tokens, *start..*end).join("\0") }
     };
-    starts.windows(2).map(quoted_line).collect()
+    starts.iter().zip(starts.iter().skip(1)).map(quoted_line).collect()
 }
 
 /// Returns the differing lines. Two lines that differ only in their indentation are different if that leaves no line of

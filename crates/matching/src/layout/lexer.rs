@@ -61,10 +61,7 @@ pub(super) fn tokens_around(text: &str, known: &[OpaquePart]) -> Vec<CodeToken> 
             at += blank;
             continue;
         }
-        let (length, kind) = match word_length(plain) {
-            0 => (plain.chars().next().map_or(1, char::len_utf8), TokenKind::Punctuation),
-            word => (word, TokenKind::Alphanumeric),
-        };
+        let (length, kind) = plain_token(plain);
         tokens.push(CodeToken { span: at..at + length, kind });
         at += length;
     }
@@ -86,12 +83,15 @@ fn token(rest: &str, rules: &LexicalRules) -> Option<(usize, TokenKind)> {
         StringStart::Unclosed => return None,
         StringStart::NoString => {}
     }
-    let word = word_length(rest);
-    if word > 0 {
-        return Some((word, TokenKind::Alphanumeric));
+    Some(plain_token(rest))
+}
+
+/// Returns the length and the kind of the first token of a text that begins with no blank, string or comment.
+fn plain_token(text: &str) -> (usize, TokenKind) {
+    match word_length(text) {
+        0 => (text.chars().next().map_or(1, char::len_utf8), TokenKind::Punctuation),
+        word => (word, TokenKind::Alphanumeric),
     }
-    let first = rest.chars().next()?;
-    Some((first.len_utf8(), TokenKind::Punctuation))
 }
 
 /// Returns the length of a word; a number includes its decimal point.

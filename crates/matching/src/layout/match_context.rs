@@ -91,7 +91,7 @@ impl<'a> MatchContext<'a> {
         for index in added.start..=added.end {
             if gaps.contains(&index) {
                 let gap = self.replacement.gap(index);
-                let is_entry = depth == 0 && index > 0 && self.replacement.text(index - 1) == ",";
+                let is_entry = depth == 0 && self.replacement.text_before(index) == ",";
                 match entry_gap.filter(|_| is_entry && !gap.contains('\n')) {
                     Some(entry_gap) => text.push_str(entry_gap),
                     None => text.push_str(&self.indented(gap)?),

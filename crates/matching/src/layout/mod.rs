@@ -21,10 +21,10 @@ mod tokens;
 
 use std::ops::RangeInclusive;
 
-use super::located::{Located, MatchInfo, MatchLevel, MatchTolerance, UniqueMatch};
+use super::located::{Located, MatchLevel, MatchTolerance, UniqueMatch};
 use super::matcher::{MAX_CELLS, Matcher};
 use super::rebase::{Block, Conflict, MatchSite};
-use super::search_text::{OnRepeat, Source};
+use super::search_text::OnDuplicate;
 use code::{CodeMatch, SourceCode};
 use lockgate_error::Score;
 use tokens::Tokens;
@@ -32,19 +32,19 @@ use tokens::Tokens;
 /// Finds the only match of the quote, token for token.
 pub(super) fn find(matcher: &mut Matcher<'_>) -> Option<Located> {
     let (search_text, range) = (matcher.search_text, matcher.range);
-    let Source { language, path, syntax } = range.source?;
-    let rules = rules::of_language(language)?;
+    let source = range.source?;
+    let rules = rules::of_language(source.language)?;
     let is_plain = |tokens: &Tokens<'_>| !tokens.has_directive(rules) && !tokens.has_odd_blank();
     let tokens = |text| Tokens::new(text, rules).filter(is_plain);
     let quote = tokens(search_text.search).filter(Tokens::is_long_enough)?;
     let replacement = tokens(search_text.replace)?;
-    let is_new = search_text.on_repeat == OnRepeat::Reject && replacement.is_long_enough();
+    let is_new = search_text.on_duplicate == OnDuplicate::Reject && replacement.is_long_enough();
     let has_words = quote.occurs_in(range.view);
     let may_be_applied = is_new && replacement.occurs_in(range.view);
     if !has_words && !may_be_applied {
         return None;
     }
-    let code = SourceCode::parse(language, path, range.view, rules, syntax)?;
+    let code = SourceCode::parse(source, range.view, rules)?;
     let mut found =
         if has_words { code.matches(&quote, range.window(), &mut matcher.steps)? } else { Vec::new() };
     found.retain(|one| code.has_same_edges(&quote, one));
@@ -71,19 +71,18 @@ pub(super) fn find(matcher: &mut Matcher<'_>) -> Option<Located> {
                 }
             }
             let own = one.span(&code);
-            let (first, last) =
-                (range.text.line_at(own.start), range.text.line_at(own.end.saturating_sub(1).max(own.start)));
+            let lines = range.text.lines_at(&own);
+            let first = *lines.start();
             let cost = matcher.folded_lines().len().saturating_mul(search_text.search.lines().count());
             if !matcher.steps.take(cost) {
                 return None;
             }
-            if let Some(conflict) = near_duplicate(matcher, first..=last) {
+            if let Some(conflict) = near_duplicate(matcher, &lines) {
                 return Some(Located::Conflict(conflict));
             }
             Some(match rebase::rebase(&code, one, &quote, &replacement) {
                 Some(changes) => {
-                    let match_info = MatchInfo::only(MatchLevel::Layout, Score::IDENTICAL, first);
-                    Located::One(UniqueMatch { changes, match_info, lines: first..=last })
+                    Located::One(UniqueMatch::new(changes, MatchLevel::Layout, Score::IDENTICAL, lines))
                 }
                 None => {
                     let reason = "the file has this code in another layout, and the edit does not fit there";
@@ -105,7 +104,7 @@ pub(super) fn find(matcher: &mut Matcher<'_>) -> Option<Located> {
 
 /// Finds lines outside of the match that have the layout of the quote and nearly its text: the quote may be an earlier
 /// version of them.
-fn near_duplicate(matcher: &Matcher<'_>, own: RangeInclusive<usize>) -> Option<Conflict> {
+fn near_duplicate(matcher: &Matcher<'_>, own: &RangeInclusive<usize>) -> Option<Conflict> {
     let block = Block::new(matcher.search_text.search, matcher.search_text.replace);
     let keys = block.search.keys();
     let folded = matcher.folded_lines();

@@ -6,6 +6,7 @@ use super::code::{CodeMatch, SourceCode};
 use super::hunks::{TokenHunk, hunks};
 use super::match_context::MatchContext;
 use super::tokens::Tokens;
+use crate::exact::{is_line_end, is_line_start};
 use lockgate_text::Change;
 
 /// Returns the changes of an edit; `None` if the replacement would not be in the place of the match token for token.
@@ -27,12 +28,10 @@ impl MatchContext<'_> {
         let before = view.get(..span.start).unwrap_or_default();
         let after = view.get(span.end..).unwrap_or_default();
         let start = before.trim_end_matches([' ', '\t']).len();
-        let blanks = after.len() - after.trim_start_matches([' ', '\t']).len();
-        let rest = after.get(blanks..).unwrap_or_default();
-        let is_whole = (start == 0 || before.get(..start).is_some_and(|text| text.ends_with('\n')))
-            && (rest.is_empty() || rest.starts_with('\n'));
-        let end = span.end + blanks + usize::from(rest.starts_with('\n'));
-        Change { span: if is_whole { start..end } else { span }, text: String::new() }
+        let end = span.end + after.len() - after.trim_start_matches([' ', '\t']).len();
+        let is_whole = is_line_start(view, start) && is_line_end(view, end);
+        let whole = start..(end + 1).min(view.len());
+        Change { span: if is_whole { whole } else { span }, text: String::new() }
     }
 
     fn changes(&self) -> Option<Vec<Change>> {
@@ -142,11 +141,7 @@ impl MatchContext<'_> {
         if self.replacement.len() == 0 {
             return true;
         }
-        let Some(after) =
-            SourceCode::parse(self.code.language, self.code.path, &view, self.code.rules, self.code.syntax)
-        else {
-            return false;
-        };
+        let Some(after) = SourceCode::parse(self.code.source, &view, self.code.rules) else { return false };
         // Removed lines begin before their first token.
         let begin = changes.first().map_or(span.start, |change| change.span.start.min(span.start));
         let mut starts =

@@ -1,4 +1,4 @@
-use crate::{LineRange, Located, MatchLevel, MatchTolerance, OnRepeat, SearchText, locate};
+use crate::{LineRange, Located, MatchLevel, MatchTolerance, OnDuplicate, SearchText, locate};
 use lockgate_text::{Buffer, Hints};
 
 /// Returns the file after the edit, or the kind of the rejection.
@@ -10,7 +10,7 @@ fn edited(language: &str, file: &str, search: &str, replace: &str) -> Result<Str
         &path,
         &lockgate_syntax::Grammars,
     );
-    let search_text = SearchText { search, replace, on_repeat: OnRepeat::Reject };
+    let search_text = SearchText { search, replace, on_duplicate: OnDuplicate::Reject };
     match locate(search_text, range, MatchTolerance::Wrapping, &|| None) {
         Located::One(found) => {
             assert_eq!(found.match_info.level, MatchLevel::Layout, "{found:?}");
@@ -275,7 +275,7 @@ proptest::proptest! {
             let path = format!("a.{language}");
             let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
             let range = LineRange::new(&buffer, 1, usize::MAX).with_language(Some(language), &path, &lockgate_syntax::Grammars);
-            let search_text = SearchText { search: &quote, replace: "c", on_repeat: OnRepeat::Reject };
+            let search_text = SearchText { search: &quote, replace: "c", on_duplicate: OnDuplicate::Reject };
             if let Located::One(found) = locate(search_text, range, MatchTolerance::Wrapping, &|| None) {
                 let plan = buffer.plan(found.changes).unwrap();
                 proptest::prop_assert!(buffer.apply(&plan).is_ok());

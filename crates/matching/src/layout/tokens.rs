@@ -40,6 +40,21 @@ impl<'t> Tokens<'t> {
         self.token(index).and_then(|token| self.text.get(token.span.clone())).unwrap_or_default()
     }
 
+    /// Returns the text of the token before another one; empty before the first one.
+    pub(super) fn text_before(&self, index: usize) -> &'t str {
+        index.checked_sub(1).map(|before| self.text(before)).unwrap_or_default()
+    }
+
+    /// Returns true if a token is an opening bracket.
+    pub(super) fn opens(&self, index: usize) -> bool {
+        matches!(self.text(index), "(" | "[" | "{")
+    }
+
+    /// Returns true if a token is a closing bracket.
+    pub(super) fn closes(&self, index: usize) -> bool {
+        matches!(self.text(index), ")" | "]" | "}")
+    }
+
     /// Returns the text between a token and the one before it; empty before the first one.
     pub(super) fn gap(&self, index: usize) -> &'t str {
         let end = index.checked_sub(1).and_then(|before| self.token(before)).map(|before| before.span.end);
@@ -57,10 +72,6 @@ impl<'t> Tokens<'t> {
         let before = self.text.get(..self.token(index)?.span.start)?;
         let line = before.rsplit('\n').next().unwrap_or_default();
         line.trim_start_matches([' ', '\t']).is_empty().then_some(line)
-    }
-
-    pub(super) fn char_count(&self) -> usize {
-        (0..self.len()).map(|index| self.text(index).chars().count()).sum()
     }
 
     /// Returns true for a directive, which ends with its line.
@@ -89,7 +100,8 @@ impl<'t> Tokens<'t> {
     }
 
     pub(super) fn is_long_enough(&self) -> bool {
-        self.len() >= LEAST_TOKENS && self.char_count() >= LEAST_CHARS
+        let char_count: usize = (0..self.len()).map(|index| self.text(index).chars().count()).sum();
+        self.len() >= LEAST_TOKENS && char_count >= LEAST_CHARS
     }
 
     /// Returns the bytes from one token to another, inclusive.

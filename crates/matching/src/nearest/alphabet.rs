@@ -9,41 +9,26 @@
 pub(super) const OTHER: u16 = 0;
 
 /// The representation of a character's number.
-pub(super) trait CharNumber: Copy + Eq + Default {
+pub(super) trait CharNumber: Copy + Eq + Default + TryFrom<u16> + Into<usize> {
     /// The number of a character that is ignored.
     const BLANK: Self;
     /// The width of a number in bits.
     const BITS: u32;
-    /// Converts a number that fits.
-    fn from_number(number: u16) -> Self;
+
     /// Returns the number as an index.
-    fn number(self) -> usize;
+    fn number(self) -> usize {
+        self.into()
+    }
 }
 
 impl CharNumber for u8 {
     const BLANK: u8 = u8::MAX;
-    const BITS: u32 = 8;
-
-    fn from_number(number: u16) -> u8 {
-        u8::try_from(number).unwrap_or_default()
-    }
-
-    fn number(self) -> usize {
-        usize::from(self)
-    }
+    const BITS: u32 = u8::BITS;
 }
 
 impl CharNumber for u16 {
     const BLANK: u16 = u16::MAX;
-    const BITS: u32 = 16;
-
-    fn from_number(number: u16) -> u16 {
-        number
-    }
-
-    fn number(self) -> usize {
-        usize::from(self)
-    }
+    const BITS: u32 = u16::BITS;
 }
 
 /// The numbers of the needle's characters.
@@ -87,7 +72,8 @@ impl Alphabet {
 
     /// Returns the character's number; `None` for white space.
     pub(super) fn symbol<S: CharNumber>(&self, c: char) -> Option<S> {
-        (!c.is_whitespace()).then(|| S::from_number(self.numbers.get(c as usize).copied().unwrap_or(OTHER)))
+        let number = self.numbers.get(c as usize).copied().unwrap_or(OTHER);
+        (!c.is_whitespace()).then(|| S::try_from(number).unwrap_or_default())
     }
 
     /// Returns the numbers of the bytes of an ASCII text.

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::align::{Effort, align};
+use super::align::{Effort, Height, align};
 use super::alphabet::CharNumber;
 use super::budget::{NearestBudget, OutOfSteps};
 use super::needle::{NearestSearch, area_end};
@@ -26,6 +26,10 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
+    fn new(start: usize, Height { end, distance, gap }: Height) -> Candidate {
+        Candidate { lines: start..end, distance, gap }
+    }
+
     /// Orders by distance, then difference in length, then position.
     fn rank(&self) -> (usize, usize, usize) {
         (self.distance, self.gap, self.lines.start)
@@ -70,8 +74,7 @@ impl<S: CharNumber> NearestSearch<'_, S> {
             let effort = if last { Effort::Rough } else { Effort::Exact };
             let height = align(self.rows, self.symbol_text, lines.clone(), width, effort, steps);
             if let Ok(Some(height)) = height {
-                let (distance, gap) = (height.distance, height.gap);
-                return Candidate { lines: lines.start..height.end, distance, gap };
+                return Candidate::new(lines.start, height);
             }
             if effort == Effort::Rough || height.is_err() {
                 return self.guess(lines);
@@ -164,8 +167,7 @@ impl<S: CharNumber> SearchState<'_, S> {
             }
         };
         if let Some(height) = height.filter(|height| height.distance <= self.limit) {
-            let (distance, gap) = (height.distance, height.gap);
-            self.take(Candidate { lines: line..height.end, distance, gap });
+            self.take(Candidate::new(line, height));
         }
         Ok(())
     }
@@ -185,7 +187,7 @@ impl<S: CharNumber> SearchState<'_, S> {
         else {
             return Ok(false);
         };
-        self.take(Candidate { lines: line..height.end, distance: height.distance, gap: height.gap });
+        self.take(Candidate::new(line, height));
         Ok(true)
     }
 

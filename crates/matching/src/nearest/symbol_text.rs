@@ -39,16 +39,16 @@ impl<S: CharNumber> SymbolText<S> {
         fours: &mut Fours,
         steps: &mut NearestBudget,
     ) -> SymbolText<S> {
-        let window = affordable(view, window, *steps);
-        let text = view.get(window.1.clone()).unwrap_or_default();
+        let (whole, window) = affordable(view, window, *steps);
+        let text = view.get(window.clone()).unwrap_or_default();
         // The measured length fits by construction.
         let _ = steps.take(text.len());
         let mut symbol_text = SymbolText {
             symbols: vec![S::default(); text.len()],
             borders: vec![Border::default()],
             offsets: Vec::new(),
-            window: window.1,
-            whole: window.0,
+            window,
+            whole,
         };
         symbol_text.fill(text, alphabet, fours);
         symbol_text

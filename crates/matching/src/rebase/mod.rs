@@ -103,8 +103,8 @@ impl SpacingRules {
         let mut gaps = shown.map(|gap| (search.gap(gap), site.between(gap).len())).peekable();
         let more =
             gaps.peek().and_then(|(quoted, actual)| quoted.checked_sub(*actual)).filter(|more| *more > 0);
-        let mut rules: Vec<LineSpacing> = more.map(LineSpacing::More).into_iter().collect();
-        rules.extend(more.map(|_| LineSpacing::Doubled));
+        let mut rules =
+            more.map_or_else(Vec::new, |more| vec![LineSpacing::More(more), LineSpacing::Doubled]);
         for (quoted, actual) in gaps {
             rules.retain(|rule| rule.in_file(quoted) == Some(actual));
         }

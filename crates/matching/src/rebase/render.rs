@@ -119,24 +119,17 @@ impl<'a> LineRenderer<'a> {
     fn changed(&self, base: usize, row: usize, wanted: &str) -> Result<String, Conflict> {
         let (quoted, line) = (self.block.search.line(base), self.site.line(base));
         let actual = self.text.text(line);
-        let refuse = |why| Err(Conflict::new(line, why, quoted, actual));
+        let conflict = |why| Conflict::new(line, why, quoted, actual);
         if self.site.differing == Some(base) {
-            return refuse("the edit changes a line that differs in the file");
+            return Err(conflict("the edit changes a line that differs in the file"));
         }
         let indent = if indent_of(quoted) == indent_of(wanted) {
             indent_of(actual).to_owned()
         } else {
-            match self.indent(row, indent_of(wanted)) {
-                Some(indent) => indent,
-                None => {
-                    return refuse("the edit changes the indentation of a line whose indentation differs");
-                }
-            }
+            let why = "the edit changes the indentation of a line whose indentation differs";
+            self.indent(row, indent_of(wanted)).ok_or_else(|| conflict(why))?
         };
-        let body = match self.body(quoted.trim(), wanted.trim(), actual.trim()) {
-            Ok(body) => body,
-            Err(why) => return refuse(why),
-        };
+        let body = self.body(quoted.trim(), wanted.trim(), actual.trim()).map_err(conflict)?;
         let same_trail = trail_of(quoted) == trail_of(wanted);
         Ok(indent + &body + if same_trail { trail_of(actual) } else { trail_of(wanted) })
     }

@@ -143,7 +143,6 @@ pub(crate) fn merged(search: &str, replace: &str, actual: &str, evidence: &Evide
     let prose = Prose::new(search, actual);
     let (base, own) = (Folded::new(search), Folded::new(actual));
     let (old, new) = (tokens(search), tokens(replace));
-    let raw = |tokens: &[&str]| tokens.iter().map(|token| token.len()).sum::<usize>();
     let starts: Vec<usize> = std::iter::once(0)
         .chain(old.iter().scan(0, |at, token| {
             *at += token.len();
@@ -158,9 +157,7 @@ pub(crate) fn merged(search: &str, replace: &str, actual: &str, evidence: &Evide
         let unchanged = new.get(row..added.start).unwrap_or_default();
         match file_text(&base, &own, actual, start(from)..start(removed.start)) {
             Some(text) => out.push_str(text),
-            None => {
-                out.push_str(&replace_text(replace, raw(new.get(..row).unwrap_or_default()), raw(unchanged)))
-            }
+            None => out.extend(unchanged.iter().copied()),
         }
         for index in added.clone() {
             let token = new.get(index).copied().unwrap_or_default();
@@ -173,10 +170,6 @@ pub(crate) fn merged(search: &str, replace: &str, actual: &str, evidence: &Evide
         (from, row) = (removed.end, added.end);
     }
     out
-}
-
-fn replace_text(replace: &str, start: usize, length: usize) -> String {
-    replace.get(start..start + length).unwrap_or_default().to_owned()
 }
 
 /// Returns the file's text for a range of the search; `None` unless it begins and ends at marks of the file.

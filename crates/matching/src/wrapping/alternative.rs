@@ -4,7 +4,7 @@ use crate::indent::indent_of;
 use lockgate_text::differing_lines;
 
 /// An alternative form of an edit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AlternativeEdit {
     pub search: String,
     pub replace: String,
@@ -24,16 +24,7 @@ pub struct AlternativeEdit {
 
 impl AlternativeEdit {
     pub fn new(search: String, replace: String) -> AlternativeEdit {
-        AlternativeEdit {
-            search,
-            replace,
-            line: None,
-            is_unescaped: false,
-            is_fenced_diff: false,
-            is_unsigned: false,
-            keeps_indent: false,
-            is_ambiguous: false,
-        }
+        AlternativeEdit { search, replace, ..AlternativeEdit::default() }
     }
 
     /// Creates an alternative without any change of the edit.

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::str::Chars;
 
 use super::alternative::AlternativeEdit;
 
@@ -86,47 +87,54 @@ fn is_text(text: &str, escapes: &[char], used: &[(char, char)]) -> bool {
 /// Returns true if a line has these escapes only in strings that begin and end on the line. Backslashes may be anywhere.
 fn has_escapes_in_strings(line: &str, escapes: &[char]) -> bool {
     let (mut open, mut has_escape) = (None, false);
-    let mut letters = line.chars();
-    while let Some(character) = letters.next() {
-        match (character, open) {
-            ('\\', _) => {
-                let is_escape =
-                    letters.next().is_some_and(|letter| letter != '\\' && escapes.contains(&letter));
-                if is_escape && open.is_none() {
+    for unit in EscapeUnits(line.chars()) {
+        match (unit, open) {
+            (EscapeUnit::Pair(letter), _) if letter != '\\' && escapes.contains(&letter) => {
+                if open.is_none() {
                     return false;
                 }
-                has_escape |= is_escape;
+                has_escape = true;
             }
-            ('"' | '\'', None) => open = Some(character),
-            (_, Some(quote)) if quote == character => (open, has_escape) = (None, false),
-            _ => {}
+            (EscapeUnit::Plain(quote @ ('"' | '\'')), None) => open = Some(quote),
+            (EscapeUnit::Plain(quote), Some(opened)) if quote == opened => (open, has_escape) = (None, false),
+            (EscapeUnit::Pair(_) | EscapeUnit::Plain(_), _) => {}
         }
     }
     open.is_none() || !has_escape
 }
 
+/// A character, or a backslash with the one that it escapes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EscapeUnit {
+    Plain(char),
+    Pair(char),
+}
+
+/// The units of a text, in order. A backslash at its end is plain.
+struct EscapeUnits<'t>(Chars<'t>);
+
+impl Iterator for EscapeUnits<'_> {
+    type Item = EscapeUnit;
+
+    fn next(&mut self) -> Option<EscapeUnit> {
+        let first = self.0.next()?;
+        let escaped = if first == '\\' { self.0.next() } else { None };
+        Some(escaped.map_or(EscapeUnit::Plain(first), EscapeUnit::Pair))
+    }
+}
+
 /// Returns true if a text contains this escape.
 fn has(text: &str, letter: char) -> bool {
-    let mut letters = text.chars();
-    while let Some(character) = letters.next() {
-        if character == '\\' && letters.next() == Some(letter) {
-            return true;
-        }
-    }
-    false
+    EscapeUnits(text.chars()).any(|unit| unit == EscapeUnit::Pair(letter))
 }
 
 /// Returns true if a text contains one of these characters without a backslash before it, or a newline inside.
 fn is_bare(text: &str, used: &[(char, char)]) -> bool {
-    let mut letters = text.trim_matches('\n').chars();
-    while let Some(character) = letters.next() {
-        if character == '\\' {
-            letters.next();
-        } else if used.iter().any(|(_, stands_for)| *stands_for == character && character != '\'') {
-            return true;
-        }
-    }
-    false
+    let is_used = |character| used.iter().any(|(_, stands_for)| *stands_for == character);
+    EscapeUnits(text.trim_matches('\n').chars()).any(|unit| match unit {
+        EscapeUnit::Plain('\\' | '\'') | EscapeUnit::Pair(_) => false,
+        EscapeUnit::Plain(character) => is_used(character),
+    })
 }
 
 /// Returns true if an escaped newline or tab follows an open quote on its line: it belongs to the string.
@@ -142,21 +150,14 @@ fn breaks_string(plain: &str, used: &[(char, char)]) -> bool {
 
 fn unescaped(text: &str, table: Table) -> String {
     let mut plain = String::with_capacity(text.len());
-    let mut rest = text.chars();
-    while let Some(character) = rest.next() {
-        let next = rest.clone().next();
-        let known = table.iter().find(|(letter, _)| character == '\\' && Some(*letter) == next);
-        plain.push(known.map_or(character, |(_, stands_for)| *stands_for));
-        match (known, character, next) {
-            (Some(_), _, _) => {
-                rest.next();
-            }
-            // A pair outside the table is kept: the second backslash of two escapes nothing.
-            (None, '\\', Some(next)) => {
-                plain.push(next);
-                rest.next();
-            }
-            (None, _, _) => {}
+    for unit in EscapeUnits(text.chars()) {
+        match unit {
+            EscapeUnit::Plain(character) => plain.push(character),
+            EscapeUnit::Pair(escaped) => match table.iter().find(|(letter, _)| *letter == escaped) {
+                Some((_, stands_for)) => plain.push(*stands_for),
+                // A pair outside the table is kept: the second backslash of two escapes nothing.
+                None => plain.extend(['\\', escaped]),
+            },
         }
     }
     plain

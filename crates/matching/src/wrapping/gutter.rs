@@ -43,10 +43,12 @@ pub(super) fn remove(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     let readings: Vec<(String, Vec<String>)> = separators
         .iter()
         .filter_map(|separator| Gutter::new(search, first, Style { separator, ..style }))
-        .map(|gutter| (gutter.replacements(replace), gutter.bare))
-        .map(|(replacements, search)| (search, replacements))
+        .map(|gutter| {
+            let replacements = gutter.replacements(replace);
+            (gutter.bare, replacements)
+        })
         .collect();
-    // If one reading is refused, another one counts only for text that has its indentation.
+    // If one reading is rejected, another one counts only for text that has its indentation.
     let keeps_indent = style.has_context || readings.iter().any(|(_, replacements)| replacements.is_empty());
     let edits = |(search, replacements): (String, Vec<String>)| {
         let is_ambiguous = replacements.len() > 1;
@@ -88,8 +90,14 @@ fn number(line: &str) -> Option<(&str, &str)> {
         before @ ("" | "L") => before,
         _ => path(trimmed)?,
     };
-    let behind = trimmed.strip_prefix(before)?;
-    Some((before, behind.trim_start_matches(|character: char| character.is_ascii_digit())))
+    let (_, behind) = split_digits(trimmed.strip_prefix(before)?);
+    Some((before, behind))
+}
+
+/// Splits a text behind the digits at its beginning.
+fn split_digits(text: &str) -> (&str, &str) {
+    let end = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+    text.split_at(end)
 }
 
 /// Returns a path and a colon before the number, as in `src/main.rs:12:`.
@@ -103,8 +111,7 @@ fn path(line: &str) -> Option<&str> {
 /// Returns a line's number, and the text behind the separator.
 fn numbered<'l>(line: &'l str, style: Style<'_>) -> Option<(usize, &'l str)> {
     let rest = line.trim_start_matches(' ').strip_prefix(style.before)?;
-    let end = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
-    let (number, rest) = rest.split_at_checked(end)?;
+    let (number, rest) = split_digits(rest);
     // The blanks of a blank line may have been cut off.
     let behind = |separator: &str| {
         rest.strip_prefix(separator).or_else(|| (rest == separator.trim_end()).then_some(""))
@@ -139,9 +146,9 @@ fn joined_with_blanks(lines: &[&str], like: &str) -> String {
 
 /// Returns the number of blanks before the number of a line, and the column behind it.
 fn columns(line: &str, style: Style<'_>) -> Option<(usize, usize)> {
-    let (before, behind) = (depth(line), line.trim_start_matches(' ').strip_prefix(style.before)?);
-    let digits = behind.len() - behind.trim_start_matches(|character: char| character.is_ascii_digit()).len();
-    Some((before, before + digits))
+    let before = depth(line);
+    let (digits, _) = split_digits(line.trim_start_matches(' ').strip_prefix(style.before)?);
+    Some((before, before + digits.len()))
 }
 
 /// Returns how many numbers with their separator a line begins with.
@@ -183,6 +190,41 @@ struct Gutter<'a> {
     text_numbers: HashSet<usize>,
 }
 
+/// A replacement whose lines all have a number, and what it repeats of the quote.
+struct NumberedReplacement<'r> {
+    /// Each number, with the text behind it.
+    lines: Vec<(usize, &'r str)>,
+    /// The first number, if they rise by one.
+    rising: Option<usize>,
+    /// The numbers that its lines may have.
+    range: Range<usize>,
+    /// Set if all numbers have the form of the quote's.
+    is_formed: bool,
+    /// Set if it repeats the text of a quoted line behind a number.
+    keeps_text: bool,
+    /// Set if it repeats the text of a quoted line without another number.
+    keeps_lines: bool,
+    /// Set if it repeats a quoted line with its number.
+    keeps_rows: bool,
+}
+
+impl NumberedReplacement<'_> {
+    /// Returns the number of lines whose number may be that of a line.
+    fn count_in_range(&self) -> usize {
+        self.lines.iter().filter(|(number, _)| self.range.contains(number)).count()
+    }
+
+    /// Returns true if the numbers may be those of lines, in any order.
+    fn may_be_in_any_order(&self) -> bool {
+        self.is_formed && self.count_in_range() == self.lines.len()
+    }
+
+    /// Returns true if the numbers may be those of lines, in their order.
+    fn may_be_in_order(&self) -> bool {
+        self.may_be_in_any_order() && self.lines.is_sorted_by_key(|(number, _)| *number)
+    }
+}
+
 /// What the numbers before all lines of a replacement are.
 enum NumberReading {
     LineNumbers,
@@ -198,11 +240,12 @@ impl<'a> Gutter<'a> {
         let text = || quoted.iter().filter(|line| nesting(line, style) > 0);
         // The first blank of a line may belong to its line number.
         let own_blank = usize::from(!style.separator.ends_with([' ', '\t', '\u{2192}']));
+        let (starts, ends) = lines(search).filter_map(|line| columns(line, style)).unzip();
         Some(Gutter {
             style,
             first,
-            starts: lines(search).filter_map(|line| Some(columns(line, style)?.0)).collect(),
-            ends: lines(search).filter_map(|line| Some(columns(line, style)?.1)).collect(),
+            starts,
+            ends,
             has_padded: lines(search).any(|line| line.trim_start_matches(' ').starts_with('0')),
             rows: lines(search).collect(),
             bare: joined_with_blanks(&quoted, search),
@@ -237,58 +280,94 @@ impl<'a> Gutter<'a> {
 
     /// Decides about a replacement whose lines all have a number.
     ///
-    /// A number may be text only where the quote itself has lines with a number of their own. Then what decides is which
-    /// quoted lines the replacement repeats: behind a number (`keeps_text`), as they are (`keeps_lines`), or as whole rows
-    /// with the quote's number (`keeps_rows`); and if its lines begin with more numbers than those of the text.
+    /// A number may be text only where the quote itself has lines with a number of their own, as deep as those of the
+    /// replacement. Then what decides is which quoted lines the replacement repeats; and if its lines begin with more numbers
+    /// than those of the text.
     fn numbers(&self, replace: &str) -> NumberReading {
+        let numbered = self.numbered_replacement(replace);
+        if lines(replace).all(|line| self.is_like_text(line)) {
+            self.numbers_like_text(&numbered)
+        } else {
+            self.numbers_unlike_text(&numbered)
+        }
+    }
+
+    fn numbered_replacement<'r>(&self, replace: &'r str) -> NumberedReplacement<'r> {
         let numbered: Vec<(usize, &str)> =
             lines(replace).filter_map(|line| numbered(line, self.style)).collect();
         let kept = numbered.iter().filter(|(_, text)| self.quotes(text)).count();
-        let keeps_text = kept > 0;
-        let keeps_lines = lines(replace).any(|line| self.quotes(line));
-        let keeps_rows = lines(replace).any(|line| self.rows.contains(line));
         // Beside lines that stay, the added ones may have the numbers behind those of the quote.
-        let range = self.range(if keeps_text { self.count + numbered.len() - kept } else { numbered.len() });
-        let in_range = numbered.iter().filter(|(number, _)| range.contains(number)).count();
-        let rising = rising(replace, self.style).map(|(first, _)| first);
-        let is_formed = lines(replace).all(|line| self.has_form(line));
-        let may_be_in_any_order = is_formed && in_range == numbered.len();
-        let may_be_line_numbers = may_be_in_any_order && numbered.is_sorted_by_key(|(number, _)| *number);
-        if !lines(replace).all(|line| self.is_like_text(line)) {
-            // A quoted line behind a number shows that the numbers are those of lines: in any order within the quote's range,
-            // and beyond it if they rise by one and the line has its own number.
-            let shows_lines = keeps_text
-                && self.text_depths.is_empty()
-                && (may_be_in_any_order || is_formed && keeps_rows && rising.is_some());
-            return match (may_be_line_numbers || shows_lines) && !keeps_lines {
-                true => NumberReading::LineNumbers,
-                false if in_range == 0 && !(is_formed && rising.is_some()) => NumberReading::Text,
-                false => NumberReading::Ambiguous,
-            };
+        let behind_quote = if kept > 0 { self.count } else { 0 };
+        NumberedReplacement {
+            range: self.range(behind_quote + numbered.len() - kept),
+            lines: numbered,
+            rising: rising(replace, self.style).map(|(first, _)| first),
+            is_formed: lines(replace).all(|line| self.has_form(line)),
+            keeps_text: kept > 0,
+            keeps_lines: lines(replace).any(|line| self.quotes(line)),
+            keeps_rows: lines(replace).any(|line| self.rows.contains(line)),
         }
-        let full_lines = || numbered.iter().filter(|(_, text)| !text.trim().is_empty());
-        let nestings = || full_lines().map(|(_, text)| 1 + nesting(text, self.style));
-        let (least, most) = (self.nestings.iter().copied().min(), self.nestings.iter().copied().max());
-        let is_deeper = nestings().min() > most
-            || nestings().max() > most && rising == Some(self.first)
-            || nestings().eq(self.nestings.iter().map(|nesting| nesting + 1));
-        let has_own_numbers = numbered.iter().all(|(number, _)| self.text_numbers.contains(number));
-        let is_as_deep = nestings().max() <= if may_be_line_numbers { least } else { most };
-        let is_blank = |(number, text): &(usize, &str)| text.trim().is_empty() && range.contains(number);
-        match (keeps_text, keeps_lines) {
-            // A numbered blank line of the quote would become text with the others.
-            (false, true) if keeps_rows => NumberReading::Ambiguous,
-            (false, true) => NumberReading::Text,
-            (true, true) => NumberReading::Ambiguous,
-            (true, false) | (false, false) if may_be_line_numbers && (keeps_text || is_deeper) => {
-                NumberReading::LineNumbers
-            }
-            (true, false) => NumberReading::Ambiguous,
-            (false, false) if numbered.iter().any(is_blank) => NumberReading::Ambiguous,
-            (false, false) if is_as_deep && (has_own_numbers || !may_be_line_numbers) => NumberReading::Text,
-            (false, false) if !is_formed => NumberReading::Text,
-            (false, false) => NumberReading::Ambiguous,
+    }
+
+    /// Decides about numbers of which some are not as deep as one in the text of the quote.
+    fn numbers_unlike_text(&self, replacement: &NumberedReplacement<'_>) -> NumberReading {
+        let NumberedReplacement { is_formed, keeps_text, keeps_lines, keeps_rows, .. } = *replacement;
+        let is_rising = is_formed && replacement.rising.is_some();
+        // A quoted line behind a number shows that the numbers are those of lines: in any order within the quote's range,
+        // and beyond it if they rise by one and the line has its own number.
+        let shows_line_numbers = keeps_text
+            && self.text_depths.is_empty()
+            && (replacement.may_be_in_any_order() || is_rising && keeps_rows);
+        if (replacement.may_be_in_order() || shows_line_numbers) && !keeps_lines {
+            NumberReading::LineNumbers
+        } else if replacement.count_in_range() == 0 && !is_rising {
+            NumberReading::Text
+        } else {
+            NumberReading::Ambiguous
         }
+    }
+
+    /// Decides about numbers that are all as deep as one in the text of the quote.
+    fn numbers_like_text(&self, replacement: &NumberedReplacement<'_>) -> NumberReading {
+        let NumberedReplacement { is_formed, keeps_text, keeps_lines, keeps_rows, .. } = *replacement;
+        if keeps_lines {
+            // The numbers of the quote that are there as well, such as one before a blank line, would become text too.
+            let has_quoted_number = keeps_text || keeps_rows;
+            return if has_quoted_number { NumberReading::Ambiguous } else { NumberReading::Text };
+        }
+        let may_be_line_numbers = replacement.may_be_in_order();
+        if may_be_line_numbers && (keeps_text || self.is_deeper(replacement)) {
+            return NumberReading::LineNumbers;
+        }
+        let is_blank =
+            |(number, text): &(usize, &str)| text.trim().is_empty() && replacement.range.contains(number);
+        if keeps_text || replacement.lines.iter().any(is_blank) {
+            return NumberReading::Ambiguous;
+        }
+        let has_own_numbers = replacement.lines.iter().all(|(number, _)| self.text_numbers.contains(number));
+        let nestings = self.nestings.iter().copied();
+        let deepest_allowed = if may_be_line_numbers { nestings.min() } else { nestings.max() };
+        let is_as_deep = self.nestings_of(replacement).max() <= deepest_allowed;
+        if !is_formed || is_as_deep && (has_own_numbers || !may_be_line_numbers) {
+            NumberReading::Text
+        } else {
+            NumberReading::Ambiguous
+        }
+    }
+
+    /// Returns true if the lines of a replacement begin with more numbers than those of the text of the quote.
+    fn is_deeper(&self, replacement: &NumberedReplacement<'_>) -> bool {
+        let nestings = || self.nestings_of(replacement);
+        let most = self.nestings.iter().copied().max();
+        nestings().min() > most
+            || nestings().max() > most && replacement.rising == Some(self.first)
+            || nestings().eq(self.nestings.iter().map(|nesting| nesting + 1))
+    }
+
+    /// Returns how many numbers each line of a replacement begins with that is not blank.
+    fn nestings_of(&self, replacement: &NumberedReplacement<'_>) -> impl Iterator<Item = usize> {
+        let full_lines = replacement.lines.iter().filter(|(_, text)| !text.trim().is_empty());
+        full_lines.map(|(_, text)| 1 + nesting(text, self.style))
     }
 
     /// Returns a replacement with numbers before some of its lines, if these are line numbers of lines that stay, or

@@ -25,12 +25,13 @@ pub(crate) fn remove(edit: &AlternativeEdit) -> Vec<AlternativeEdit> {
     }
     let edit = |new| AlternativeEdit { is_unsigned: true, ..AlternativeEdit::new(old.clone(), new) };
     let signed = side(replace, '+').map(|(new, has_added)| (edit(new), has_added));
-    let clean = || AlternativeEdit { keeps_indent: true, ..edit(replace.to_owned()) };
     match signed {
         Some((alternative, true)) => vec![alternative],
         // A new side without added lines contains only lines of the old side.
         Some((alternative, false)) if is_old_side && is_part(&alternative.replace, &old) => vec![alternative],
-        Some(_) | None if is_old_side => vec![clean()],
+        Some(_) | None if is_old_side => {
+            vec![AlternativeEdit { keeps_indent: true, ..edit(replace.to_owned()) }]
+        }
         Some(_) | None => Vec::new(),
     }
 }
@@ -58,13 +59,10 @@ fn side(text: &str, sign: char) -> Option<(String, bool)> {
     if text.is_empty() {
         return Some((String::new(), false));
     }
-    let strip = |line: &'_ str| -> Option<usize> {
-        let signed = line.starts_with([sign, ' ']) || line.is_empty();
-        signed.then_some(usize::from(!line.is_empty()))
-    };
-    let widths: Option<Vec<usize>> = lines(text).map(strip).collect();
-    let bare = lines(text).zip(widths?).filter_map(|(line, width)| line.get(width..));
-    Some((joined(bare, text), lines(text).any(|line| line.starts_with(sign))))
+    let bare: Option<Vec<&str>> = lines(text)
+        .map(|line| if line.is_empty() { Some(line) } else { line.strip_prefix([sign, ' ']) })
+        .collect();
+    Some((joined(bare?, text), lines(text).any(|line| line.starts_with(sign))))
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Finds the matches of a block, and plans the edit there.
 
-use super::limits::{MATCHES, MAX_MATCH_LINES, check_size, too_many};
+use super::limits::{MATCHES, check_size, too_many};
 use super::missing;
 use super::window::Window;
-use crate::operations::{OnDuplicate, Search};
-use crate::planned::{PlannedEdit, PlannedEnd, SearchMatches, evidence_line, has_open_line};
+use crate::operations::{Occurrences, Search};
+use crate::planned::{MAX_MATCH_LINES, PlannedEdit, PlannedEnd, SearchMatches, evidence_line, has_open_line};
 use lockgate_error::{Code, Error, EvidenceLine, NextCall};
-use lockgate_matching::{self as locate, Conflict, Located, OnRepeat, SearchText, UniqueMatch, exact};
+use lockgate_matching::{self as locate, Conflict, Located, SearchText, UniqueMatch, exact};
 use lockgate_text::{Buffer, Change, Outline};
 use std::ops::Range;
 
@@ -17,29 +17,23 @@ const AROUND: usize = 5;
 /// The maximum number of lines before a match that a hint asks to quote.
 const LINES_BEFORE: usize = 5;
 
-/// Plans the edit of the only match of a block.
+/// Plans the edit of the only match of a block, or of every match if the search asks for that.
 ///
-/// Errors: `NO_MATCH`, `AMBIGUOUS_MATCH`, `ALREADY_APPLIED`, `EDIT_CONFLICT`.
+/// Errors: `NO_MATCH`, `AMBIGUOUS_MATCH`, `ALREADY_APPLIED`, `EDIT_CONFLICT`. For every match, `AMBIGUOUS_MATCH` only if
+/// matches overlap or are too many to examine, and `TOO_LARGE`.
 pub(super) fn plan(search: &Search, needle: &str, window: &Window<'_>) -> Result<PlannedEdit, Error> {
     let (needle, replace) = (needle.replace("\r\n", "\n"), search.replace.replace("\r\n", "\n"));
     if needle == replace && search.expect_matches.is_none() {
         return unchanged(window, None);
     }
-    let search_text = search_text(search, &needle, &replace);
-    let located = locate::locate(search_text, window.line_range(), search.tolerance, &|| window.outline());
-    into_plan(search, &needle, located, window)
-}
-
-/// Plans the edit of every match of a block.
-///
-/// Errors: those of [`plan`], but `AMBIGUOUS_MATCH` only if matches overlap or are too many to examine; `TOO_LARGE`.
-pub(super) fn plan_every(search: &Search, needle: &str, window: &Window<'_>) -> Result<PlannedEdit, Error> {
-    let (needle, replace) = (needle.replace("\r\n", "\n"), search.replace.replace("\r\n", "\n"));
-    if needle == replace && search.expect_matches.is_none() {
-        return unchanged(window, None);
-    }
-    let search_text = search_text(search, &needle, &replace);
-    match locate::locate_every(search_text, window.line_range()) {
+    let search_text = SearchText { search: &needle, replace: &replace, on_duplicate: search.on_duplicate };
+    let found = match search.occurrences {
+        Occurrences::EveryBlock => locate::locate_every(search_text, window.line_range()),
+        Occurrences::Matches | Occurrences::Block => {
+            Err(locate::locate(search_text, window.line_range(), search.tolerance, &|| window.outline()))
+        }
+    };
+    match found {
         Ok(found) if found.len() > MATCHES => Err(too_many()),
         Ok(found) => {
             check_size(&replace, found.len(), window.context.limits.bytes)?;
@@ -47,14 +41,6 @@ pub(super) fn plan_every(search: &Search, needle: &str, window: &Window<'_>) -> 
         }
         Err(located) => into_plan(search, &needle, located, window),
     }
-}
-
-fn search_text<'a>(search: &Search, needle: &'a str, replace: &'a str) -> SearchText<'a> {
-    let repeat = match search.on_duplicate {
-        OnDuplicate::Reject => OnRepeat::Reject,
-        OnDuplicate::InsertAgain => OnRepeat::Insert,
-    };
-    SearchText { search: needle, replace, on_repeat: repeat }
 }
 
 fn into_plan(
@@ -78,7 +64,7 @@ fn into_plan(
 /// Returns the plan of an edit that changes nothing. `total` is the number of matches, if they were looked for: a text that
 /// replaces itself need not be in the file, unless the caller expects a number of matches.
 fn unchanged(window: &Window<'_>, total: Option<usize>) -> Result<PlannedEdit, Error> {
-    let planned = PlannedEdit::new(window.buffer.plan(Vec::new())?, Vec::new());
+    let planned = PlannedEdit::new(window.buffer.plan(Vec::new())?);
     Ok(PlannedEdit { matches: SearchMatches { total, ..SearchMatches::default() }, ..planned })
 }
 
@@ -97,7 +83,7 @@ fn plan_matches(found: Vec<UniqueMatch>, window: &Window<'_>) -> Result<PlannedE
         removal.span.start += 1;
     }
     let end = PlannedEnd { loses_line_end, ..PlannedEnd::default() };
-    let planned = PlannedEdit { end, ..PlannedEdit::new(window.buffer.plan(changes)?, Vec::new()) };
+    let planned = PlannedEdit { end, ..PlannedEdit::new(window.buffer.plan(changes)?) };
     let matches = SearchMatches {
         replacements: Some(count),
         total: Some(count),

@@ -2,8 +2,6 @@
 
 use lockgate_error::{Code, Error};
 
-/// The maximum number of matches that a report lists.
-pub const MAX_MATCH_LINES: usize = 20;
 /// The maximum number of matches that one edit replaces. Each takes some 150 bytes of memory until it is applied.
 pub const MATCHES: usize = 200_000;
 

@@ -82,9 +82,8 @@ pub(super) fn pattern_error(search: &Search, pattern: &str, flags: Flags, window
     }
     match exact::occurrences(window.buffer.view(), window.bytes(), pattern).count() {
         0 => {
-            let lines = window.buffer.lines();
-            let first = lines.line_at(window.bytes().start).max(1);
-            let next = NextCall::read_around(first, first, lines.count());
+            let first = *window_lines(window).start();
+            let next = NextCall::read_around(first, first, window.buffer.lines().count());
             error.hint(quotable(pattern, window)).with_next_if(next)
         }
         count => {
@@ -234,8 +233,8 @@ fn matches_as_pattern(search: &Search, needle: &str, window: &Window<'_>) -> Opt
 fn is_about(search: &str, similar: &SimilarLines, window: &Window<'_>) -> bool {
     let lines = window.buffer.lines();
     exact::occurrences(window.buffer.view(), window.bytes(), search).next().is_some_and(|place| {
-        let (first, last) = (lines.line_at(place.start), lines.line_at(place.end.saturating_sub(1)));
-        first <= similar.last && similar.first <= last
+        let place = lines.lines_at(&place);
+        *place.start() <= similar.last && similar.first <= *place.end()
     })
 }
 
@@ -287,16 +286,15 @@ fn unlike(needle: &str, window: &Window<'_>) -> String {
 
 /// Returns the numbers of the lines of the window.
 fn window_lines(window: &Window<'_>) -> RangeInclusive<usize> {
-    let (lines, bytes) = (window.buffer.lines(), window.bytes());
-    lines.line_at(bytes.start).max(1)..=lines.line_at(bytes.end.saturating_sub(1))
+    window.buffer.lines().lines_at(&window.bytes())
 }
 
 /// Returns the first and the last line of a text that occurs exactly once in the file. The window does not hold all of
 /// it.
 fn only_lines(needle: &str, window: &Window<'_>) -> Option<(usize, usize)> {
-    let (view, lines) = (window.buffer.view(), window.buffer.lines());
+    let view = window.buffer.view();
     let place = exact::only_occurrence(view, 0..view.len(), needle).filter(|_| !needle.trim().is_empty())?;
-    Some((lines.line_at(place.start), lines.line_at(place.end.saturating_sub(1))))
+    Some(window.buffer.lines().lines_at(&place).into_inner())
 }
 
 /// Returns the line at which the quote begins, if the window ends before the quote does.
@@ -327,20 +325,13 @@ fn readable(best: &Best, window: &Window<'_>) -> (usize, usize) {
 }
 
 fn not_found(search: &Search, window: &Window<'_>) -> Error {
-    let kind = match &search.needle {
-        Needle::Literal(_) => "search text",
-        Needle::Regex { .. } => "pattern",
+    let (kind, needle) = match &search.needle {
+        Needle::Literal(needle) => ("search text", needle),
+        Needle::Regex { pattern, .. } => ("pattern", pattern),
     };
-    let shown: String = needle(search).chars().take(WIDTH).collect();
+    let shown: String = needle.chars().take(WIDTH).collect();
     let message = format!("{kind} not found in {}: {shown:?}", window.name);
     Error::new(Code::MatchNotFound, message).field("search")
-}
-
-fn needle(search: &Search) -> &str {
-    match &search.needle {
-        Needle::Literal(needle) => needle,
-        Needle::Regex { pattern, .. } => pattern,
-    }
 }
 
 fn best(needle: &str, window: &Window<'_>, similar: SimilarLines) -> Best {
@@ -416,17 +407,16 @@ fn first_difference(needle: &str, window: &Window<'_>, similar: SimilarLines) ->
 
 /// Returns the lines of the window to quote from: around the first one that contains the longest line of the search text,
 /// otherwise its first lines.
-fn quotable(needle: &str, search_window: &Window<'_>) -> String {
-    let (view, lines, window) =
-        (search_window.buffer.view(), search_window.buffer.lines(), search_window.bytes());
+fn quotable(needle: &str, window: &Window<'_>) -> String {
+    let (view, lines) = (window.buffer.view(), window.buffer.lines());
     if view.is_empty() {
-        return format!("the {} is empty", search_window.context.noun);
+        return format!("the {} is empty", window.context.noun);
     }
     let longest = needle.lines().map(str::trim).max_by_key(|line| line.len()).unwrap_or_default();
-    let nearest = exact::occurrences(view, window.clone(), longest).next();
-    let top = lines.line_at(window.start).max(1);
+    let nearest = exact::occurrences(view, window.bytes(), longest).next();
+    let (top, bottom) = window_lines(window).into_inner();
     let first = nearest.map_or(top, |found| lines.line_at(found.start).saturating_sub(BEFORE).max(top));
-    let last = (*window_lines(search_window).end()).min(first + SHOWN - 1);
+    let last = bottom.min(first + SHOWN - 1);
     let line = |line: usize| -> String {
         format!("{line}: {}", lines.text(line).chars().take(WIDTH).collect::<String>())
     };

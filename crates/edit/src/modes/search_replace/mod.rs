@@ -7,15 +7,15 @@ mod nearest_part;
 mod window;
 
 use std::num::NonZeroUsize;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
 use crate::operations::{Needle, Occurrences, Search};
 use crate::pattern_error::pattern_error;
-use crate::planned::{PlanContext, PlannedEdit, SearchMatches, evidence_line};
-use limits::{MATCHES, MAX_MATCH_LINES, check_size, too_many};
+use crate::planned::{MAX_MATCH_LINES, PlanContext, PlannedEdit, SearchMatches, evidence_line};
+use limits::{MATCHES, check_size, too_many};
 use lockgate_error::{Code, Error, EvidenceLine, Score};
 use lockgate_matching::{MatchInfo, MatchLevel, exact};
-use lockgate_python_re::{Pattern, Replacement, ReplacementTemplate, StepBudget};
+use lockgate_python_re::{Flags, Pattern, Replacement, ReplacementTemplate, StepBudget};
 use lockgate_text::{Buffer, Change};
 use window::Window;
 
@@ -62,35 +62,7 @@ fn unexpected_count(expected: usize, found: usize, places: Vec<EvidenceLine>) ->
 fn plan_matches(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> Result<PlannedEdit, Error> {
     let window = Window::new(search, buffer, context)?;
     match (&search.needle, search.occurrences) {
-        (Needle::Regex { pattern: pattern_text, flags }, _) => {
-            let pattern_text = &pattern_text.replace("\r\n", "\n");
-            let pattern = Pattern::compile_for_newlines(pattern_text, *flags)
-                .map_err(|error| missing::text_error(pattern_error(error), pattern_text, search, &window))?;
-            let template = ReplacementTemplate::parse(&search.replace, &pattern).map_err(pattern_error)?;
-            let (count, budget) =
-                (NonZeroUsize::new(most(search)), &mut StepBudget::new(context.limits.steps));
-            let mut found = pattern
-                .replace(buffer.view(), window.bytes(), &template, count, budget)
-                .map_err(pattern_error)?;
-            let inside = |one: &Replacement| window.has_match(one.span.start);
-            let has_match = !found.is_empty();
-            found.retain(&inside);
-            if found.is_empty() && has_match {
-                return Err(missing::behind_lines(search, &window));
-            }
-            if found.is_empty() {
-                return Err(missing::pattern_error(search, pattern_text, *flags, &window));
-            }
-            let total = match search.count {
-                None => Some(found.len()),
-                Some(_) => pattern
-                    .replace(buffer.view(), window.bytes(), &template, NonZeroUsize::new(MATCHES + 1), budget)
-                    .ok()
-                    .map(|all| all.iter().filter(|one| inside(one)).count()),
-            };
-            let changes = found.into_iter().map(|Replacement { span, text }| Change { span, text }).collect();
-            replace_every(changes, total, None, buffer)
-        }
+        (Needle::Regex { pattern, flags }, _) => plan_pattern(search, pattern, *flags, &window),
         (Needle::Literal(needle), Occurrences::Matches) => {
             let mut spans = spans(needle, buffer.view(), window.bytes());
             if spans.is_empty() {
@@ -103,9 +75,46 @@ fn plan_matches(search: &Search, buffer: &Buffer, context: PlanContext<'_>) -> R
                 spans.into_iter().map(|span| Change { span, text: search.replace.clone() }).collect();
             replace_every(changes, Some(total), Some(MatchLevel::Exact), buffer)
         }
-        (Needle::Literal(needle), Occurrences::Block) => block::plan(search, needle, &window),
-        (Needle::Literal(needle), Occurrences::EveryBlock) => block::plan_every(search, needle, &window),
+        (Needle::Literal(needle), Occurrences::Block | Occurrences::EveryBlock) => {
+            block::plan(search, needle, &window)
+        }
     }
+}
+
+/// Plans the replacement of the matches of a pattern.
+fn plan_pattern(
+    search: &Search,
+    pattern_text: &str,
+    flags: Flags,
+    window: &Window<'_>,
+) -> Result<PlannedEdit, Error> {
+    let pattern_text = &pattern_text.replace("\r\n", "\n");
+    let pattern = Pattern::compile_for_newlines(pattern_text, flags)
+        .map_err(|error| missing::text_error(pattern_error(error), pattern_text, search, window))?;
+    let template = ReplacementTemplate::parse(&search.replace, &pattern).map_err(pattern_error)?;
+    let (count, budget) =
+        (NonZeroUsize::new(most(search)), &mut StepBudget::new(window.context.limits.steps));
+    let mut found = pattern
+        .replace(window.buffer.view(), window.bytes(), &template, count, budget)
+        .map_err(pattern_error)?;
+    let inside = |one: &Replacement| window.has_match(one.span.start);
+    let has_match = !found.is_empty();
+    found.retain(&inside);
+    if found.is_empty() && has_match {
+        return Err(missing::behind_lines(search, window));
+    }
+    if found.is_empty() {
+        return Err(missing::pattern_error(search, pattern_text, flags, window));
+    }
+    let total = match search.count {
+        None => Some(found.len()),
+        Some(_) => pattern
+            .replace(window.buffer.view(), window.bytes(), &template, NonZeroUsize::new(MATCHES + 1), budget)
+            .ok()
+            .map(|all| all.iter().filter(|one| inside(one)).count()),
+    };
+    let changes = found.into_iter().map(|Replacement { span, text }| Change { span, text }).collect();
+    replace_every(changes, total, None, window.buffer)
 }
 
 fn most(search: &Search) -> usize {
@@ -124,7 +133,7 @@ fn replace_every(
         return Err(too_many());
     }
     let places = match_lines(&changes, buffer);
-    let spans = changes.iter().map(|change| line_span(&change.span, buffer)).collect();
+    let spans = changes.iter().map(|change| buffer.lines().lines_at(&change.span)).collect();
     let match_info = level.zip(places.first()).map(|(level, place)| MatchInfo {
         level,
         score: Score::IDENTICAL,
@@ -135,7 +144,7 @@ fn replace_every(
     // A match that stays the same is not quoted, so it may have changed since.
     let is_changed = |change: &Change| buffer.view().get(change.span.clone()) != Some(change.text.as_str());
     let changes = changes.into_iter().filter(is_changed).collect();
-    let planned = PlannedEdit::new(buffer.plan(changes)?, Vec::new());
+    let planned = PlannedEdit::new(buffer.plan(changes)?);
     let matches = SearchMatches {
         replacements: Some(found),
         total: total_matches,
@@ -151,13 +160,7 @@ fn spans(needle: &str, view: &str, window: Range<usize>) -> Vec<Range<usize>> {
     exact::occurrences(view, window, &needle.replace("\r\n", "\n")).take(MATCHES + 1).collect()
 }
 
-/// Returns the first and the last line of a match.
-fn line_span(span: &Range<usize>, buffer: &Buffer) -> RangeInclusive<usize> {
-    let line_at = |offset| buffer.lines().line_at(offset).max(1);
-    line_at(span.start)..=line_at(span.end.saturating_sub(1).max(span.start))
-}
-
 fn match_lines(changes: &[Change], buffer: &Buffer) -> Vec<EvidenceLine> {
-    let line = |change: &Change| evidence_line(buffer, buffer.lines().line_at(change.span.start).max(1));
+    let line = |change: &Change| evidence_line(buffer, buffer.lines().line_at(change.span.start));
     changes.iter().take(MAX_MATCH_LINES).map(line).collect()
 }

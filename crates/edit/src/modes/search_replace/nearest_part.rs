@@ -32,10 +32,9 @@ pub(super) fn nearest_part(quote: &str, window: &Window<'_>) -> Option<Part> {
         return None;
     }
     let lines = window.buffer.lines();
-    let (first, last) = (lines.line_at(bytes.start).max(1), lines.line_at(bytes.end.saturating_sub(1)));
     let most = wanted.len() * (100 - LEAST_SIMILAR) / 100;
     let mut best: Option<Part> = None;
-    for line in first..=last {
+    for line in lines.lines_at(&bytes) {
         let below = best.as_ref().map_or(most + 1, |best| best.distance);
         if let Some((span, distance)) = nearest_in_line(&wanted, lines.text(line), below) {
             best = Some(Part { line, text: span, distance });

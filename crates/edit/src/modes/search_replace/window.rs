@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::limits::MAX_MATCH_LINES;
 use crate::operations::{Needle, Search};
-use crate::planned::{PlanContext, evidence_line};
+use crate::planned::{MAX_MATCH_LINES, PlanContext, evidence_line};
 use lockgate_error::{Code, Error, EvidenceLine, FieldValue, NextCall};
 use lockgate_matching::{LineRange, exact};
 use lockgate_text::{Buffer, Outline, nearest_all};
@@ -89,12 +88,7 @@ impl<'a> Window<'a> {
         let [span] = spans.as_slice() else { return false };
         let Some((first, last)) = self.shared_lines(span) else { return false };
         outline.sharing_lines(symbol, self.buffer.view()).is_none()
-            && self.occurs_once(search, self.buffer.lines().block(first, last))
-    }
-
-    /// Returns true if a literal search has exactly one match in a range of the view.
-    fn occurs_once(&self, search: &Search, range: Range<usize>) -> bool {
-        self.only_match(search, range).is_some()
+            && self.only_match(search, self.buffer.lines().block(first, last)).is_some()
     }
 
     /// Returns the match of a literal search in a range of the view, if it has exactly one.
@@ -106,8 +100,7 @@ impl<'a> Window<'a> {
 
     /// Returns the first and the last line of a range of the view.
     fn span_lines(&self, span: &Range<usize>) -> (usize, usize) {
-        let lines = self.buffer.lines();
-        (lines.line_at(span.start), lines.line_at(span.end.saturating_sub(1).max(span.start)))
+        self.buffer.lines().lines_at(span).into_inner()
     }
 
     /// Returns the first and the last line of a symbol that are in the window, if any are.
@@ -192,8 +185,8 @@ impl<'a> Window<'a> {
             count => format!("{symbol}, and all {count} symbols of that name are"),
         };
         let message = format!("`within` is {found} outside of {}", self.name);
-        let is_in_symbol = spans.len() == 1 && self.occurs_once(search, first.clone());
-        let unset = match (is_in_symbol, self.occurs_once(search, self.bytes())) {
+        let is_in_symbol = spans.len() == 1 && self.only_match(search, first.clone()).is_some();
+        let unset = match (is_in_symbol, self.only_match(search, self.bytes()).is_some()) {
             (true, false) => vec!["lines", "start_line", "end_line"],
             (false, true) => vec!["within"],
             (true, true) | (false, false) => Vec::new(),

@@ -13,6 +13,7 @@ use lockgate_checks::Watch;
 use lockgate_context::Index;
 use lockgate_error::Error;
 use lockgate_store::FileLocation;
+use lockgate_text::Version;
 
 /// The interval at which a caller retries while another call uses the index.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(5);
@@ -58,14 +59,14 @@ impl Services {
         if !survey.is_truncated {
             indexed.retain(&survey.files.iter().map(|(place, _)| place.shown()).collect());
         }
-        let stale: Vec<&FileLocation> =
-            survey.files.iter().filter(|file| !indexed.is_fresh(file)).map(|(place, _)| place).collect();
+        let stale = survey.files.iter().filter(|file| !indexed.is_fresh(file));
+        let stale: Vec<(&FileLocation, Option<Version>)> =
+            stale.map(|(place, _)| (place, indexed.index.version(place.shown()))).collect();
         if stale.is_empty() {
             return Ok(());
         }
-        let versions: Vec<_> = stale.iter().map(|place| indexed.index.version(place.shown())).collect();
         let mut done = 0;
-        self.tag_all(&stale, &versions, watch, |place, read| {
+        self.tag_all(&stale, watch, |place, read| {
             let ReadFile { fingerprint, result: became } = read;
             match became {
                 TagResult::Same => {}

@@ -48,14 +48,13 @@ impl Services {
             is_judged && draft.target.rules.damage.weight(accident) != Weight::Off
         };
         let numbered = || drafts.iter().enumerate();
-        let rewritten: Vec<usize> = numbered()
-            .filter(|(_, draft)| {
-                matches!(draft.request.edit, Edit::Content(_)) && draft.current.snapshot.is_some()
-            })
-            .filter(|(at, draft)| weighs(*at, draft, Accident::DroppedDefinitions))
-            .filter(|(_, draft)| has_grammar(draft))
-            .map(|(at, _)| at)
-            .collect();
+        let is_rewritten = |(at, draft): &(usize, &FileDraft<'_>)| {
+            matches!(draft.request.edit, Edit::Content(_))
+                && draft.current.snapshot.is_some()
+                && weighs(*at, draft, Accident::DroppedDefinitions)
+                && has_grammar(draft)
+        };
+        let rewritten: Vec<usize> = numbered().filter(is_rewritten).map(|(at, _)| at).collect();
         // Do not wait for another call that uses the index.
         let indexed = self.code_index.try_lock().ok().filter(|indexed| indexed.index.files() > 0);
         let may_vanish = indexed.as_ref().is_some_and(|indexed| {
@@ -66,24 +65,7 @@ impl Services {
         if rewritten.is_empty() && !may_vanish {
             return lost;
         }
-        let read = context::reading(|reader| {
-            let tags = |draft: &FileDraft<'_>, view: &str| {
-                // A larger file is not in the index either, and its tree would take as much memory as the
-                // syntax gate may.
-                if view.len() as u64 > MAX_FILE_BYTES {
-                    return None;
-                }
-                let language = draft.target.language(view)?;
-                reader.tags(&language.name, path_of(draft)?, view)
-            };
-            let after =
-                drafts.iter().map(|draft| tags(draft, draft.drafted.buffer.view())).collect::<Vec<_>>();
-            let before = rewritten.iter().filter_map(|at| {
-                Some((*at, tags(drafts.get(*at)?, drafts.get(*at)?.current.buffer.view())?))
-            });
-            (before.collect::<HashMap<usize, Tags>>(), after)
-        });
-        let Ok((before, after)) = read else { return lost };
+        let Some(DraftTags { before, after }) = read_tags(drafts, &rewritten) else { return lost };
         let mut unsure = UnsureTags { drafts, known: HashMap::new() };
         if let Some(indexed) = indexed.filter(|_| may_vanish) {
             for (at, definition) in self.removed_definitions(&indexed.index, drafts, &after) {
@@ -152,6 +134,36 @@ impl Services {
         };
         index.vanished(&remaining_files).into_iter().filter_map(definition).collect()
     }
+}
+
+/// The tags of the texts of a call.
+struct DraftTags {
+    /// Those of the text before, for the rewritten drafts, by their index.
+    before: HashMap<usize, Tags>,
+    /// Those of each draft, if it has any.
+    after: Vec<Option<Tags>>,
+}
+
+/// Reads the tags of all drafts, and of the texts before those that are rewritten.
+fn read_tags(drafts: &[FileDraft<'_>], rewritten: &[usize]) -> Option<DraftTags> {
+    let read = context::reading(|reader| {
+        let tags = |draft: &FileDraft<'_>, view: &str| {
+            // A larger file is not in the index either, and its tree would take as much memory as the
+            // syntax gate may.
+            if view.len() as u64 > MAX_FILE_BYTES {
+                return None;
+            }
+            let language = draft.target.language(view)?;
+            reader.tags(&language.name, path_of(draft)?, view)
+        };
+        let after = drafts.iter().map(|draft| tags(draft, draft.drafted.buffer.view())).collect();
+        let before = rewritten.iter().filter_map(|at| {
+            let draft = drafts.get(*at)?;
+            Some((*at, tags(draft, draft.current.buffer.view())?))
+        });
+        DraftTags { before: before.collect(), after }
+    });
+    read.ok()
 }
 
 /// The drafts whose symbols are not certain, because the text before or after the edit has syntax errors: a grammar

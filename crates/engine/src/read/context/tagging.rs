@@ -38,8 +38,7 @@ impl Services {
     /// caller has gone.
     pub(super) fn tag_all<'f>(
         &self,
-        files: &[&'f FileLocation],
-        versions: &[Option<Version>],
+        files: &[(&'f FileLocation, Option<Version>)],
         watch: &Watch,
         mut done: impl FnMut(&'f FileLocation, ReadFile),
     ) {
@@ -51,9 +50,7 @@ impl Services {
             for _ in 0..readers {
                 let (sender, next) = (sender.clone(), &next);
                 let read = move || {
-                    let work = |reader: &TagReader<'_>| {
-                        self.read_some(reader, (files, versions), next, watch, &sender)
-                    };
+                    let work = |reader: &TagReader<'_>| self.read_some(reader, files, next, watch, &sender);
                     if let Err(why) = reading(work) {
                         tracing::warn!(%why, "an indexing thread stopped");
                     }
@@ -64,7 +61,7 @@ impl Services {
             }
             drop(sender);
             for (at, read) in receiver {
-                if let Some(file) = files.get(at) {
+                if let Some((file, _)) = files.get(at) {
                     done(file, read);
                 }
             }
@@ -75,15 +72,15 @@ impl Services {
     fn read_some(
         &self,
         reader: &TagReader<'_>,
-        (files, versions): (&[&FileLocation], &[Option<Version>]),
+        files: &[(&FileLocation, Option<Version>)],
         next: &AtomicUsize,
         watch: &Watch,
         sender: &SyncSender<(usize, ReadFile)>,
     ) {
         while !watch.cancelled() {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(file) = files.get(at) else { return };
-            let read = self.read_one(reader, file, versions.get(at).copied().flatten());
+            let Some((file, known)) = files.get(at) else { return };
+            let read = self.read_one(reader, file, *known);
             if sender.send((at, read)).is_err() {
                 return;
             }
