@@ -7,3 +7,4 @@ pub(super) mod editorconfig;
 mod file;
 pub(super) mod policy_file;
 pub(super) mod policy_listing;
+mod section_pattern;
