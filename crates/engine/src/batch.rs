@@ -40,10 +40,21 @@ impl Batch {
     pub(super) fn new(requests: Vec<Request>, kind: EntryKind) -> Batch {
         let parts: Vec<_> = requests
             .iter()
-            .map(|Request { target, edit, mode: _, expect, gate_options, permissions, author: _ }| {
-                // A call in another mode is the same edit. The journals of earlier versions have the hash with a mode.
-                (target, edit, Mode::default(), expect, gate_options, permissions)
-            })
+            .map(
+                |Request {
+                     target,
+                     edit,
+                     mode: _,
+                     expect,
+                     gate_options,
+                     permissions,
+                     author: _,
+                     is_written_by_host: _,
+                 }| {
+                    // A call in another mode is the same edit. The journals of earlier versions have the hash with a mode.
+                    (target, edit, Mode::default(), expect, gate_options, permissions)
+                },
+            )
             .collect();
         let digest = Version::of_value(&parts);
         Batch { requests, kind, restores: Vec::new(), root: None, digest, is_batch: true }

@@ -15,7 +15,7 @@ use super::services::Services;
 use lockgate_checks::{Outcome, Verdict};
 use lockgate_edit::Edit;
 use lockgate_error::{Code, Disk, Error};
-use lockgate_policy::{HardLinks, Publishing};
+use lockgate_policy::Publishing;
 use lockgate_store::{Content, JournalRecord, PublishedBatch, Write, WriteOutcome};
 use lockgate_text::Buffer;
 
@@ -33,8 +33,7 @@ pub(super) enum Committed {
 
 /// Writes the drafts, unless one of them is rejected or is only to be shown.
 ///
-/// Errors: those of publishing; `PERMISSION_DENIED` for a draft that is shown, and that publishing could not write to a
-/// mount point.
+/// Errors: those of publishing; `PERMISSION_DENIED` for a draft that is shown, and that publishing could not write.
 pub(super) fn commit(
     services: &Services,
     batch: &Batch,
@@ -44,7 +43,10 @@ pub(super) fn commit(
         return Ok(Committed::Nothing);
     }
     if drafts.iter().any(|draft| draft.decision() == Decision::Show) {
-        drafts.iter().filter(|draft| draft.drafted.is_changed).try_for_each(check_mount)?;
+        drafts
+            .iter()
+            .filter(|draft| draft.drafted.is_changed)
+            .try_for_each(|draft| check_file(services, draft))?;
         return Ok(Committed::Nothing);
     }
     let wanted = drafts.iter().filter(|draft| draft.drafted.is_changed);
@@ -71,14 +73,19 @@ fn overtaken() -> Error {
     Error::new(Code::EditConflict, message).hint("read it again, and send the edit with its `version`")
 }
 
-/// Fails for a draft that would have to take the name of a mount point.
-fn check_mount(FileDraft { request, target, current, .. }: &FileDraft<'_>) -> Result<(), Error> {
-    let is_overwritten =
-        request.edit != Edit::Remove && target.rules.publishing.hard_links == HardLinks::InPlace;
-    match &current.snapshot {
-        Some(snapshot) if !is_overwritten => snapshot.check_mount(&target.place),
-        Some(_) | None => Ok(()),
-    }
+/// Fails for a draft whose file lockgate could not replace.
+fn check_file(
+    services: &Services,
+    FileDraft { request, target, current, .. }: &FileDraft<'_>,
+) -> Result<(), Error> {
+    let Some(snapshot) = current.snapshot.as_ref().filter(|_| !request.is_written_by_host) else {
+        return Ok(());
+    };
+    let is_removed = request.edit == Edit::Remove;
+    // No file is removed in place.
+    let publishing = if is_removed { Publishing::default() } else { target.rules.publishing };
+    snapshot.check_replaceable(&target.place, publishing)?;
+    if is_removed { Ok(()) } else { snapshot.check_metadata(&services.store, &target.place) }
 }
 
 /// Keeps the texts that were written to files, for the next call, and the versions that were replaced, for calls that have
@@ -191,6 +198,46 @@ mod tests {
         let _ = Command::new("umount").arg("-l").arg(&target).status();
         let refused = Some(Code::PermissionDenied);
         assert_eq!(codes, [refused, refused, None, None]);
+    }
+
+    #[tokio::test]
+    async fn an_append_only_file_is_refused_in_every_mode() {
+        let fixture = Fixture::new(&[("a", "old\n"), ("plain", "old\n")]);
+        fixture.write("in_place/quality.yaml", "hard_links: in_place\n");
+        fixture.write("in_place/a", "old\n");
+        let targets = ["a", "in_place/a"].map(|path| fixture.root().join(path));
+        let set_append_only = |sign: &str| {
+            let status = Command::new("chattr").arg(format!("{sign}a")).args(&targets).status();
+            status.is_ok_and(|status| status.success())
+        };
+        if !set_append_only("+") {
+            set_append_only("-");
+            eprintln!("not run: no file can be made append-only here");
+            return;
+        }
+        let mut errors = Vec::new();
+        let describe = |error: Error| (error.code, error.message.contains("append-only (`chattr +a`)"));
+        let content = || Edit::Content("new\n".to_owned());
+        for (mode, edit, path) in [
+            (Mode::Strict, content(), "a"),
+            (Mode::VerifyOnly, content(), "a"),
+            (Mode::VerifyOnly, Edit::Remove, "a"),
+            (Mode::Strict, content(), "in_place/a"),
+            (Mode::VerifyOnly, content(), "in_place/a"),
+            (Mode::VerifyOnly, content(), "plain"),
+        ] {
+            let request = Request { mode, ..Request::new(Target::File(path.to_owned()), edit) };
+            errors.push(fixture.services.edit(request, Watch::idle()).await.map_err(describe).err());
+        }
+        let request = Request {
+            mode: Mode::VerifyOnly,
+            is_written_by_host: true,
+            ..Request::new(Target::File("a".to_owned()), content())
+        };
+        errors.push(fixture.services.edit(request, Watch::idle()).await.map_err(describe).err());
+        set_append_only("-");
+        let refused = Some((Code::PermissionDenied, true));
+        assert_eq!(errors, [refused, refused, refused, refused, refused, None, None]);
     }
 
     #[test]

@@ -304,11 +304,20 @@ impl Snapshot {
         file.map_or(Ok(()), |(snapshot, place)| snapshot.check_names(place, publishing))
     }
 
-    /// Fails for a mount point, as in [`FileSnapshot::check_mount`].
+    /// Fails for a file that publishing could not replace, as in [`FileSnapshot::check_replaceable`].
     ///
     /// Errors: `PERMISSION_DENIED`, with a hint.
-    pub fn check_mount(&self, place: &DocumentPath) -> Result<(), Error> {
-        self.file().zip(place.file()).map_or(Ok(()), |(snapshot, place)| snapshot.check_mount(place))
+    pub fn check_replaceable(&self, place: &DocumentPath, publishing: Publishing) -> Result<(), Error> {
+        let file = self.file().zip(place.file());
+        file.map_or(Ok(()), |(snapshot, place)| snapshot.check_replaceable(place, publishing))
+    }
+
+    /// Fails for a file whose metadata a new file cannot get, as in [`Files::check_metadata`](crate::Files::check_metadata).
+    ///
+    /// Errors: `PERMISSION_DENIED`, with a hint.
+    pub fn check_metadata(&self, store: &Store, place: &DocumentPath) -> Result<(), Error> {
+        let file = self.file().zip(place.file());
+        file.map_or(Ok(()), |(snapshot, place)| store.files.check_metadata(place, snapshot))
     }
 }
 

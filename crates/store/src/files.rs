@@ -8,6 +8,7 @@ use super::config::policy_listing::PolicyFile;
 use super::config::{editorconfig, policy_file, policy_listing};
 use super::disk::fingerprint::FileFingerprint;
 use super::disk::folder::Folder;
+use super::disk::permit;
 use super::paths::access::AccessPurpose;
 use super::paths::file_location::FileLocation;
 use super::paths::git_layout::PlannedFile;
@@ -205,6 +206,18 @@ impl Files {
     /// The encoding and line ends from the `.editorconfig` files above the path.
     pub fn hints(&self, place: &FileLocation) -> Hints {
         self.root(place).map(|root| editorconfig::hints(root, place)).unwrap_or_default()
+    }
+
+    /// Fails for a file whose group or attributes a new file cannot get from this user. Publishing notices that when it
+    /// makes the staged copy.
+    ///
+    /// Errors: `PERMISSION_DENIED`, with a hint.
+    pub fn check_metadata(&self, place: &FileLocation, snapshot: &FileSnapshot) -> Result<(), Error> {
+        permit::refuse_uncopyable_metadata(
+            &root::folder_of(&self.roots, place)?,
+            &snapshot.file,
+            place.shown(),
+        )
     }
 
     /// The absolute paths of the roots, links resolved.

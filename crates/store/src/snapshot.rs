@@ -13,7 +13,7 @@ use super::paths::file_location::FileLocation;
 use super::paths::root::Root;
 use super::system_error::{self, conflict, failed};
 use lockgate_error::{Code, Error};
-use lockgate_policy::Publishing;
+use lockgate_policy::{HardLinks, Publishing};
 use rustix::fs::Stat;
 use rustix::io::{Errno, retry_on_intr};
 use std::os::fd::OwnedFd;
@@ -81,11 +81,15 @@ impl FileSnapshot {
         permit::write_method(self.names, publishing, place.shown()).map(drop)
     }
 
-    /// Fails for a mount point, whose name no other file can take. Publishing notices that when it exchanges the files.
+    /// Fails for an append-only file, and for a mount point unless the policy allows writing into it. Publishing notices
+    /// that when it exchanges the files.
     ///
     /// Errors: `PERMISSION_DENIED`, with a hint.
-    pub fn check_mount(&self, place: &FileLocation) -> Result<(), Error> {
-        if permit::is_mount_point(&self.file) { Err(permit::mounted(place.shown())) } else { Ok(()) }
+    pub fn check_replaceable(&self, place: &FileLocation, publishing: Publishing) -> Result<(), Error> {
+        if publishing.hard_links != HardLinks::InPlace {
+            permit::refuse_mounted(&self.file, place.shown())?;
+        }
+        permit::refuse_append_only(&self.file, place.shown())
     }
 
     /// Combines this snapshot with the content that was read, for comparison during publishing.

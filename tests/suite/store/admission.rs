@@ -99,6 +99,20 @@ fn links_that_lead_nowhere_are_refused_clearly() {
 }
 
 #[test]
+fn a_long_chain_of_symlinks_is_no_loop() {
+    let fixture = Fixture::new(&[("link0", "x")]);
+    for number in 1..=41 {
+        fixture.link(format!("link{}", number - 1), &format!("link{number}"));
+    }
+    assert!(fixture.files.admit("link40").is_ok(), "the control");
+    let error = fixture.rejection("link41");
+    assert_eq!(
+        (error.code, error.message.as_str()),
+        (Code::NotAFile, "not a file: link41 is behind more than 40 symlinks")
+    );
+}
+
+#[test]
 fn paths_without_text_are_refused_at_once() {
     let fixture = Fixture::new(&[("d/a.txt", "x")]);
     rustix::fs::mknodat(CWD, fixture.at("fifo"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();

@@ -175,6 +175,7 @@ fn another_users_file_is_refused_although_a_rename_could_replace_it() {
     let files = Files::open(std::slice::from_ref(&dir)).unwrap();
     let error = files.admit("theirs.txt").unwrap_err();
     assert_eq!(error.code, Code::PermissionDenied, "{}", error.message);
+    assert!(error.hint.unwrap().contains("`chown`"));
     assert!(write(&files, "mine.txt", "x").is_ok(), "the control: the folder itself is ours to write");
     fs::rename(dir.join("mine.txt"), dir.join("theirs.txt")).unwrap();
 }
@@ -260,4 +261,72 @@ fn root_keeps_the_owner_of_what_it_edits() {
     use std::os::unix::fs::MetadataExt;
     let meta = fs::metadata(fixture.at("a.txt")).unwrap();
     assert_eq!((meta.uid(), meta.gid()), (NOBODY, NOBODY));
+}
+
+#[test]
+fn metadata_that_a_user_cannot_copy_is_noticed_before_and_when_publishing() {
+    let test = "metadata_that_a_user_cannot_copy_is_noticed_before_and_when_publishing";
+    if rustix::process::geteuid().is_root() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, group) in [("plain", NOBODY), ("group", 33), ("attribute", NOBODY)] {
+            fs::write(dir.path().join(name), "old").unwrap();
+            chown(dir.path().join(name), Some(NOBODY), Some(group)).unwrap();
+        }
+        chown(dir.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+        let attribute = dir.path().join("attribute");
+        if let Err(errno) =
+            rustix::fs::setxattr(attribute, "security.foo", b"x", rustix::fs::XattrFlags::empty())
+        {
+            return not_run(&format!("{test}: the attribute cannot be set here: {errno}"));
+        }
+        let _ = is_unprivileged(test, Some(dir.path()));
+        return;
+    }
+    let Some(dir) = std::env::var_os(PREPARED).map(PathBuf::from) else {
+        return not_run(&format!("{test}: only root can prepare such files"));
+    };
+    let files = Files::open(std::slice::from_ref(&dir)).unwrap();
+    let check = |name: &str| {
+        let place = files.admit(name).unwrap();
+        let snapshot = files.read(&place, LIMIT).unwrap().unwrap();
+        files.check_metadata(&place, &snapshot).map_err(|error| (error.code, error.message))
+    };
+    assert_eq!(check("plain"), Ok(()));
+    let problem = "belongs to the group 33, which this user cannot give to a new file";
+    assert_eq!(check("group"), Err((Code::PermissionDenied, format!("group {problem}"))));
+    let problem = "has the attribute `security.foo`, which this user cannot give to a new file";
+    assert_eq!(check("attribute"), Err((Code::PermissionDenied, format!("attribute {problem}"))));
+    for (name, is_written) in [("plain", true), ("group", false), ("attribute", false)] {
+        assert_eq!(write(&files, name, "new").is_ok(), is_written, "{name}");
+    }
+}
+
+#[test]
+fn an_append_only_folder_is_refused_before_a_copy_is_staged() {
+    use rustix::fs::{CWD, IFlags, OFlags};
+    let fixture = Fixture::new(&[("a", "old"), ("d/a", "old")]);
+    let set = |path: &str, flags| {
+        let folder = rustix::fs::openat(CWD, fixture.at(path), OFlags::RDONLY, Mode::empty()).unwrap();
+        rustix::fs::ioctl_setflags(folder, flags)
+    };
+    let before = fixture.tree();
+    let mut codes = Vec::new();
+    for (folder, paths) in [("d", ["d/a", "d/new"]), ("", ["a", "new"])] {
+        if let Err(errno) = set(folder, IFlags::APPEND) {
+            return not_run(&format!("a folder cannot be made append-only here: {errno}"));
+        }
+        codes.extend(paths.map(|path| fixture.write(path, "x").map_err(|error| error.code).err()));
+        codes.push(
+            fixture
+                .files
+                .admit(format!("{folder}/sub/new").trim_start_matches('/'))
+                .map_err(|error| error.code)
+                .err(),
+        );
+        set(folder, IFlags::empty()).unwrap();
+    }
+    let refused = Some(Code::PermissionDenied);
+    assert_eq!(codes, [refused, refused, None, refused, refused, None]);
+    assert_eq!(fixture.tree(), before);
+    assert!(fixture.write("d/a", "new").is_ok(), "the control");
 }

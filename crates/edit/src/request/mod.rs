@@ -38,6 +38,8 @@ pub struct Request {
     pub permissions: FilePermissions,
     /// The author of the edit.
     pub author: Author,
+    /// Set when the tool of a host writes the result, and not lockgate.
+    pub is_written_by_host: bool,
 }
 
 impl Request {
@@ -51,6 +53,7 @@ impl Request {
             gate_options: GateOptions::default(),
             permissions: FilePermissions::default(),
             author: Author::default(),
+            is_written_by_host: false,
         }
     }
 }

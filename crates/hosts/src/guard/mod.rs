@@ -312,6 +312,7 @@ impl EventGuard<'_> {
             mode: Mode::VerifyOnly,
             expect: version.map_or(Expect::Anything, Expect::Version),
             author: self.author("hook"),
+            is_written_by_host: true,
             ..Request::new(Target::File(draft.path.clone()), edit)
         })
     }

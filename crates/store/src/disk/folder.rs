@@ -3,7 +3,10 @@
 //! Invariant: a name is one component, never `.` or `..`, and a final symlink is never followed. So a call
 //! reaches an entry of this very directory or fails, even if another program replaces entries meanwhile.
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, SeekFrom, Stat};
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, SeekFrom, Stat, StatxAttributes,
+    StatxFlags,
+};
 use rustix::io::{Errno, Result, retry_on_intr};
 use rustix::path::Arg;
 use std::ffi::CStr;
@@ -37,6 +40,38 @@ impl Identity {
     /// The identity of what a path leads to, through links.
     pub fn at(path: &Path) -> std::io::Result<Identity> {
         path.metadata().map(|found| Identity::from_metadata(&found))
+    }
+}
+
+/// The state of a folder that decides if names in it can be exchanged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FolderState {
+    pub identity: Identity,
+    /// Set when names can be added, but not changed or removed (`chattr +a`).
+    pub is_append_only: bool,
+}
+
+impl FolderState {
+    /// The state of what a path leads to, through links.
+    pub fn at(path: &Path) -> Result<FolderState> {
+        FolderState::read(rustix::fs::CWD, path, AtFlags::empty())
+    }
+
+    /// Makes one call, if the kernel has it.
+    fn read(from: impl AsFd, path: impl Arg + Copy, flags: AtFlags) -> Result<FolderState> {
+        let found = rustix::fs::statx(&from, path, flags, StatxFlags::INO).ok();
+        match found.filter(|found| found.stx_mask & StatxFlags::INO.bits() != 0) {
+            Some(found) => {
+                let device = rustix::fs::makedev(found.stx_dev_major, found.stx_dev_minor);
+                let identity = Identity { device, inode: found.stx_ino };
+                let is_append_only = found.stx_attributes.contains(StatxAttributes::APPEND);
+                Ok(FolderState { identity, is_append_only })
+            }
+            None => {
+                let identity = Identity::from_stat(&rustix::fs::statat(from, path, flags)?);
+                Ok(FolderState { identity, is_append_only: false })
+            }
+        }
     }
 }
 
@@ -108,6 +143,11 @@ impl Folder {
     /// The identity of the directory.
     pub fn identity(&self) -> Result<Identity> {
         rustix::fs::fstat(&self.fd).map(|stat| Identity::from_stat(&stat))
+    }
+
+    /// The identity of the directory, and if it is append-only.
+    pub fn state(&self) -> Result<FolderState> {
+        FolderState::read(&self.fd, "", AtFlags::EMPTY_PATH)
     }
 
     /// Opens an entry, never through a symlink and never blocking on a device.

@@ -8,7 +8,7 @@ use super::folder::{Folder, shown_path};
 use crate::system_error::failed;
 use lockgate_error::{Code, Error};
 use lockgate_policy::{HardLinks, Publishing};
-use rustix::fs::{Access, AtFlags, Stat, StatxAttributes, StatxFlags, Uid};
+use rustix::fs::{Access, AtFlags, Gid, Stat, StatxAttributes, StatxFlags, Uid};
 use rustix::io::Errno;
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;
@@ -18,6 +18,18 @@ const ANY_WRITE: u32 = 0o222;
 const SET_ID: u32 = 0o6000;
 /// The extended attribute with the capabilities of a program.
 pub(crate) const CAPABILITIES: &CStr = c"security.capability";
+
+/// The attributes of the kernel's security modules, which may give a new file its own.
+const SET_BY_KERNEL: &[&str] = &[
+    "security.SMACK64",
+    "security.apparmor",
+    "security.capability",
+    "security.evm",
+    "security.ima",
+    "security.selinux",
+];
+/// The largest size in bytes that Linux allows for a list of attributes.
+const LONGEST_LIST: usize = 64 * 1024;
 
 /// The reasons why a path may not be written, as they follow it in an error.
 const HAS_SET_ID: &str = "runs with the rights of its owner or group (setuid, setgid)";
@@ -68,7 +80,10 @@ pub(crate) fn refuse_guarded(stat: &Stat, path: &str) -> Result<(), Error> {
     } else if stat.st_mode & SET_ID != 0 {
         HAS_SET_ID
     } else if !user().is_root() && !is_owner(stat) {
-        "belongs to another user"
+        return Err(denied(path, "belongs to another user").hint(
+            "a person gives the file to the user of lockgate with `chown`, or edits it without lockgate: a new file would \
+             not keep its owner",
+        ));
     } else {
         return Ok(());
     };
@@ -140,10 +155,65 @@ pub(crate) fn hard_linked(path: &str, names: usize) -> Error {
     )
 }
 
-/// True if the name under which a file was opened is a mount point. Kernels before Linux 5.8 do not tell.
-pub(crate) fn is_mount_point(file: &OwnedFd) -> bool {
-    let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::empty());
-    found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+/// Fails if the name under which the file was opened is a mount point. Kernels before Linux 5.8 do not tell.
+pub(crate) fn refuse_mounted(file: &OwnedFd, path: &str) -> Result<(), Error> {
+    if has_attribute(file, StatxAttributes::MOUNT_ROOT) { Err(mounted(path)) } else { Ok(()) }
+}
+
+/// Fails for an append-only file.
+pub(crate) fn refuse_append_only(file: &OwnedFd, path: &str) -> Result<(), Error> {
+    if has_attribute(file, StatxAttributes::APPEND) { Err(append_only(path, "is")) } else { Ok(()) }
+}
+
+fn has_attribute(file: &OwnedFd, attribute: StatxAttributes) -> bool {
+    rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::empty())
+        .is_ok_and(|found| found.stx_attributes.contains(attribute))
+}
+
+/// The error for a path that `is` append-only, or is in such a folder.
+pub(crate) fn append_only(path: &str, is: &str) -> Error {
+    denied(path, &format!("{is} append-only (`chattr +a`)")).hint(
+        "ask a person to remove the attribute with `chattr -a`: lockgate replaces a file with a new one",
+    )
+}
+
+/// Fails for a file whose group or attributes only root can give to a new file in the folder.
+pub(crate) fn refuse_uncopyable_metadata(folder: &Folder, file: &OwnedFd, path: &str) -> Result<(), Error> {
+    if user().is_root() {
+        return Ok(());
+    }
+    let stat = rustix::fs::fstat(file).map_err(|errno| failed("fstat", path, errno))?;
+    // In a folder of the same group, a new file may get it without being given it.
+    let has_group = || folder.stat(".").is_ok_and(|folder| folder.st_gid == stat.st_gid);
+    if !is_own_group(stat.st_gid) && !has_group() {
+        let group = stat.st_gid;
+        let problem = format!("belongs to the group {group}, which this user cannot give to a new file");
+        return Err(denied(path, &problem).hint(format!(
+            "a person makes the user of lockgate a member of the file's group, or gives {path} another group with `chgrp`"
+        )));
+    }
+    let mut names = Vec::with_capacity(LONGEST_LIST);
+    if rustix::fs::flistxattr(file, rustix::buffer::spare_capacity(&mut names)).is_err() {
+        return Ok(());
+    }
+    let mut names = names.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+    let is_root_only = |name: &str| name.starts_with("security.") && !SET_BY_KERNEL.contains(&name);
+    names.find(|name| is_root_only(name)).map_or(Ok(()), |name| {
+        let problem = format!("has the attribute `{name}`, which this user cannot give to a new file");
+        Err(denied(path, &problem).hint(format!(
+            "ask a person to remove the attribute (`setfattr -x {name}`), or to edit the file"
+        )))
+    })
+}
+
+/// True if the process has the group.
+fn is_own_group(group: u32) -> bool {
+    static GROUPS: OnceLock<Vec<u32>> = OnceLock::new();
+    let groups = GROUPS.get_or_init(|| {
+        let others = rustix::process::getgroups().unwrap_or_default();
+        others.into_iter().chain([rustix::process::getegid()]).map(Gid::as_raw).collect()
+    });
+    groups.contains(&group)
 }
 
 /// The error for a file whose name is a mount point, so that it cannot be replaced.

@@ -129,6 +129,7 @@ pub(crate) fn admit_own(roots: &[Root], path: &str) -> Result<FileLocation, Erro
             refuse_special(stat, fd, path)?;
             let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
             permit::may_replace(&step.folder, name, (stat, fd), path)?;
+            step.refuse_append_only(path)?;
             permit::write_method(permit::names_of(stat), Publishing::default(), path)?;
             name.clone()
         }
@@ -188,6 +189,7 @@ fn vet_file(
     let links = alias::refuse_protected_links(roots, found, stat, path, AccessPurpose::Write)?;
     let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
     permit::may_replace(&step.folder, name, (stat, fd), path)?;
+    step.refuse_append_only(path)?;
     Ok(links)
 }
 
@@ -204,6 +206,10 @@ fn check_readable(
 
 fn check_creatable(found: &WalkEnd, path: &str) -> Result<(), Error> {
     let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
+    // A new folder can be made there, and has no such attribute.
+    if found.missing.is_empty() {
+        step.refuse_append_only(path)?;
+    }
     permit::may_create(&step.folder, path)
 }
 

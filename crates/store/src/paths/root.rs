@@ -7,11 +7,12 @@ use super::file_location::FileLocation;
 use super::folder_names::NameLookup;
 use super::project::relative;
 use crate::disk::file_system::{is_local, is_made_up};
-use crate::disk::folder::{Folder, Identity};
+use crate::disk::folder::{Folder, FolderState, Identity};
 use crate::{state, system_error};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use lockgate_error::{Code, Error};
+use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
@@ -74,12 +75,17 @@ impl Root {
     ///
     /// Errors: `IO_FAILED`.
     pub fn check_in_place(&self) -> Result<(), Error> {
+        self.state().map(drop)
+    }
+
+    /// Does the same, and returns the state of the folder.
+    pub fn state(&self) -> Result<FolderState, Error> {
         let path = self.real();
-        let reason = match Identity::at(path) {
-            Ok(identity) if identity == self.identity => return Ok(()),
+        let reason = match FolderState::at(path) {
+            Ok(state) if state.identity == self.identity => return Ok(state),
             Ok(_) => "is no longer the folder that lockgate opened".to_owned(),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => "no longer exists".to_owned(),
-            Err(error) => format!("cannot be inspected: {error}"),
+            Err(Errno::NOENT) => "no longer exists".to_owned(),
+            Err(errno) => format!("cannot be inspected: {}", std::io::Error::from(errno)),
         };
         let hint = "restore the folder, or restart lockgate so that it opens the current folder";
         Err(Error::new(Code::IoFailed, format!("the root {} {reason}", path.display())).hint(hint))

@@ -8,7 +8,8 @@
 
 use super::folder_names::{FolderConfigs, FolderNames, NameLookup};
 use super::root::Root;
-use crate::disk::folder::{Folder, Identity};
+use crate::disk::folder::{Folder, FolderState, Identity};
+use crate::disk::permit;
 use crate::system_error::{self, failed};
 use lockgate_error::{Code, Error};
 use rustix::fs::{FileType, Stat};
@@ -52,13 +53,21 @@ pub(crate) struct PathStep {
     pub name: String,
     pub folder: Folder,
     pub identity: Identity,
+    is_append_only: bool,
     lookup: NameLookup,
     names: OnceCell<Result<FolderNames, Errno>>,
 }
 
 impl PathStep {
-    fn new(name: String, folder: Folder, identity: Identity, root: &Root) -> PathStep {
-        PathStep { name, folder, identity, lookup: root.name_lookup(identity), names: OnceCell::new() }
+    fn new(name: String, folder: Folder, state: FolderState, root: &Root) -> PathStep {
+        let FolderState { identity, is_append_only } = state;
+        let lookup = root.name_lookup(identity);
+        PathStep { name, folder, identity, is_append_only, lookup, names: OnceCell::new() }
+    }
+
+    /// Fails if no name in the folder can be changed: then a staged copy could not even be removed.
+    pub fn refuse_append_only(&self, path: &str) -> Result<(), Error> {
+        if self.is_append_only { Err(permit::append_only(path, "is in a folder that is")) } else { Ok(()) }
     }
 
     /// The names in the folder that rules and settings concern; it is listed once.
@@ -108,7 +117,7 @@ pub(crate) fn walk(roots: &[Root], root: usize, path: &str, shown: &str) -> Resu
         shown,
         todo: Vec::new(),
         links: Vec::new(),
-        followed: 0,
+        followed: Vec::new(),
         found: start(roots, root, shown)?,
     };
     walk.push(path);
@@ -116,16 +125,16 @@ pub(crate) fn walk(roots: &[Root], root: usize, path: &str, shown: &str) -> Resu
         walk.step(name)?;
     }
     let mut found = walk.found;
-    found.followed = walk.followed > 0;
+    found.followed = !walk.followed.is_empty();
     Ok(found)
 }
 
 fn start(roots: &[Root], root: usize, shown: &str) -> Result<WalkEnd, Error> {
     let start_root = roots.get(root).ok_or_else(|| system_error::outside(shown))?;
-    start_root.check_in_place()?;
+    let state = start_root.state()?;
     let folder =
         start_root.top().map_err(|error| system_error::failed_io("opening the root", shown, &error))?;
-    let top = PathStep::new(String::new(), folder, start_root.identity(), start_root);
+    let top = PathStep::new(String::new(), folder, state, start_root);
     Ok(WalkEnd { root, folders: vec![top], missing: Vec::new(), file: None, followed: false })
 }
 
@@ -136,7 +145,8 @@ struct PathWalk<'a> {
     todo: Vec<String>,
     /// For each link that is being followed: the number of names that remained at the link, and its name.
     links: Vec<(usize, String)>,
-    followed: usize,
+    /// The symlinks that were followed.
+    followed: Vec<Identity>,
     found: WalkEnd,
 }
 
@@ -177,8 +187,7 @@ impl PathWalk<'_> {
         if !self.todo.is_empty()
             && let Ok(folder) = folder.enter_to_read(&name)
         {
-            let identity = folder.identity().map_err(|errno| failed("fstat", self.shown, errno))?;
-            return self.push_folder(name, folder, identity);
+            return self.push_folder(name, folder);
         }
         let fd = match folder.touch(&name) {
             Ok(fd) => fd,
@@ -187,8 +196,8 @@ impl PathWalk<'_> {
         };
         let stat = rustix::fs::fstat(&fd).map_err(|errno| failed("fstat", self.shown, errno))?;
         match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Symlink => self.follow(name, &fd),
-            FileType::Directory => self.push_folder(name, Folder::new(fd), Identity::from_stat(&stat)),
+            FileType::Symlink => self.follow(name, &fd, Identity::from_stat(&stat)),
+            FileType::Directory => self.push_folder(name, Folder::new(fd)),
             // Of rustix's file types these two alone have entries or a target.
             _ => {
                 self.found.file = Some((name, stat, fd));
@@ -197,9 +206,10 @@ impl PathWalk<'_> {
         }
     }
 
-    fn push_folder(&mut self, name: String, folder: Folder, identity: Identity) -> Result<(), Error> {
+    fn push_folder(&mut self, name: String, folder: Folder) -> Result<(), Error> {
         let root = self.roots.get(self.found.root).ok_or_else(|| system_error::outside(self.shown))?;
-        self.found.folders.push(PathStep::new(name, folder, identity, root));
+        let state = folder.state().map_err(|errno| failed("fstat", self.shown, errno))?;
+        self.found.folders.push(PathStep::new(name, folder, state, root));
         Ok(())
     }
 
@@ -214,11 +224,16 @@ impl PathWalk<'_> {
         Ok(())
     }
 
-    fn follow(&mut self, name: String, link: &OwnedFd) -> Result<(), Error> {
-        self.followed += 1;
-        if self.followed > MAX_LINKS {
-            return Err(system_error::not_a_file(self.shown, "a loop of symlinks"));
+    fn follow(&mut self, name: String, link: &OwnedFd, identity: Identity) -> Result<(), Error> {
+        if self.followed.len() == MAX_LINKS {
+            let is_loop = self.followed.contains(&identity);
+            let many = format!("behind more than {MAX_LINKS} symlinks");
+            return Err(system_error::not_a_file(
+                self.shown,
+                if is_loop { "a loop of symlinks" } else { &many },
+            ));
         }
+        self.followed.push(identity);
         let target = rustix::fs::readlinkat(link, "", Vec::new())
             .map_err(|errno| failed("readlink", self.shown, errno))?;
         let target = target

@@ -9,7 +9,7 @@
 use super::expected::ExpectedFile;
 use super::swap::SwapNames;
 use crate::disk::folder::Identity;
-use crate::system_error::{conflict, failed};
+use crate::system_error::conflict;
 use lockgate_error::Error;
 use lockgate_text::common_prefix;
 use rustix::fs::{FallocateFlags, Mode, OFlags};
@@ -18,7 +18,7 @@ use std::os::fd::OwnedFd;
 
 /// Writes these bytes into the expected file under the target's name.
 pub(super) fn write(names: &SwapNames<'_>, expected: &ExpectedFile<'_>, bytes: &[u8]) -> Result<(), Error> {
-    let fails = |errno| failed("writing into the file", names.shown, errno);
+    let fails = |errno| names.failed("writing into the file", errno);
     let file =
         names.folder.open(names.target, OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty());
     let file = file.map_err(fails)?;

@@ -9,10 +9,12 @@ use super::guards::Guards;
 use super::lease::{Lease, Leases, WriterWait};
 use crate::disk::file_system::is_unsure_of_writers;
 use crate::disk::folder::{Folder, Renamed};
+use crate::disk::permit;
 use crate::outcome::GuardLevel;
 use crate::staged_name;
 use crate::system_error::{conflict, failed};
 use lockgate_error::{Code, Error};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 /// Two names in one folder: the target's and the staged one.
@@ -267,8 +269,16 @@ impl SwapNames<'_> {
             Errno::NOENT => {
                 SwapError::Unchanged(conflict(self.shown, "was removed by another program since it was read"))
             }
-            errno => SwapError::Unchanged(failed(call, self.shown, errno)),
+            errno => SwapError::Unchanged(self.failed(call, errno)),
         }
+    }
+
+    /// The error for a failed call, which names an append-only target as the cause.
+    pub(super) fn failed(&self, call: &str, errno: Errno) -> Error {
+        let open = || self.folder.open(self.target, OFlags::PATH | OFlags::NOFOLLOW, Mode::empty()).ok();
+        let target = if errno == Errno::PERM { open() } else { None };
+        let append_only = target.and_then(|target| permit::refuse_append_only(&target, self.shown).err());
+        append_only.unwrap_or_else(|| failed(call, self.shown, errno))
     }
 
     fn second_name(&self, errno: Errno) -> String {
