@@ -362,10 +362,10 @@ mod tests {
     fn a_chunk_is_below_the_chunk_before_it_that_differs_in_blanks() {
         let both = "@@\n-mid\n+MID\n@@\n-x = 1\n+x = 2";
         for (text, after) in [
-            ("x = 1\nmid \nx = 1\n", "x = 1\nMID\nx = 2\n"),
+            ("x = 1\nmid \nx = 1\n", "x = 1\nMID \nx = 2\n"),
             ("x = 1\n  mid\nx = 1\n", "x = 1\n  MID\nx = 2\n"),
-            ("x = 1\nmid \n  x = 1\n", "x = 1\nMID\n  x = 2\n"),
-            ("x = 1\nmid \nend\n", "x = 2\nMID\nend\n"),
+            ("x = 1\nmid \n  x = 1\n", "x = 1\nMID \n  x = 2\n"),
+            ("x = 1\nmid \nend\n", "x = 2\nMID \nend\n"),
         ] {
             assert_eq!(updated(text, both).unwrap(), after, "{text:?}");
         }

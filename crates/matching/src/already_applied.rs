@@ -1,9 +1,12 @@
 //! Detects edits that were already made: the replacement is at its target.
 
+use std::collections::HashSet;
+
 use super::fold::fold;
+use super::indent::indent_of;
 use super::levels::{self, Strictness};
 use super::rebase::Block;
-use super::rows::FoldedLines;
+use super::rows::{FoldedLines, NonBlankLines};
 use super::search_text::LineRange;
 
 /// The maximum number of blank lines between the lines of such a replacement.
@@ -12,7 +15,7 @@ const BLANKS: usize = 64;
 /// Returns the line at which a replacement with more lines than the search is already around a site. It must match as
 /// strictly as the search does, or with an indentation that one rule maps. The site begins at `line`; the replacement
 /// may reach beyond the searched lines.
-pub(super) fn around(
+pub(super) fn find_around(
     block: &Block<'_>,
     range: LineRange<'_>,
     line: usize,
@@ -38,4 +41,37 @@ pub(super) fn around(
         strictly.then(|| folded.number(start))
     };
     offsets.find_map(applied_at)
+}
+
+/// Returns the line at which a replacement is at a site with its own indentation, where the search has another one: its
+/// lines instead of all lines of the search, or of all but brackets at its start or end, which the edit then removed.
+pub(super) fn find_replaced(
+    block: &Block<'_>,
+    folded: &FoldedLines<'_>,
+    at: usize,
+    strictness: Strictness,
+) -> Option<usize> {
+    let Block { search, replace } = block;
+    let removed = search.len().checked_sub(replace.len()).filter(|_| replace.len() > 0)?;
+    let differs = if removed > 0 { strictness.is_loose() } else { strictness.has_other_indent() };
+    let changes_gaps = removed == 0 && search.gaps != replace.gaps;
+    // A search that lost its indentation shows none.
+    if search.is_flat() || changes_gaps || !differs {
+        return None;
+    }
+    let is_moved =
+        |start| removed > 0 && depths(replace) > 1 && levels::is_moved_block(replace, folded, start);
+    let is_applied = |(start, removed): &(usize, Option<&[&str]>)| {
+        let own = levels::strictness(replace, folded, *start);
+        // A line with words is the removed one, and not another bracket.
+        removed.is_some_and(|lines| !lines.iter().any(|line| line.contains(char::is_alphanumeric)))
+            && own.is_some_and(|own| own.has_quoted_indent() || is_moved(*start))
+    };
+    let sites = [(at, search.lines.get(replace.len()..)), (at + removed, search.lines.get(..removed))];
+    sites.into_iter().find(is_applied).map(|(start, _)| folded.number(start))
+}
+
+/// Returns the number of different indentations of a block.
+fn depths(block: &NonBlankLines<'_>) -> usize {
+    block.lines.iter().map(|line| indent_of(line)).collect::<HashSet<_>>().len()
 }

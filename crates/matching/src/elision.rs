@@ -33,6 +33,9 @@ const WORDS: [&str; 12] = [
 const CLAUSES: [&str; 11] =
     ["else", "elif", "elsif", "except", "finally", "catch", "rescue", "ensure", "when", "case", "default"];
 
+/// The headings of TeX, the highest first.
+const TEX_HEADINGS: [&str; 5] = ["\\part", "\\chapter", "\\section", "\\subsection", "\\subsubsection"];
+
 /// Finds an elided block; `None` if it has no marks, or its parts do not occur in sequence. The result is ambiguous if a
 /// changed part has several matches, and a conflict if a part cannot be rebased.
 pub(super) fn find(
@@ -69,9 +72,12 @@ pub(super) fn find(
     }
     let mut changes = Vec::new();
     for (part, &at) in found.iter().zip(&chain).filter(|(part, _)| part.touched) {
+        let applied = || {
+            already_applied::find_around(part.block, line_index.range, folded.number(at), part.strictness)
+                .or_else(|| already_applied::find_replaced(part.block, folded, at, part.strictness))
+        };
         if search_text.on_duplicate == OnDuplicate::Reject
-            && let Some(line) =
-                already_applied::around(part.block, line_index.range, folded.number(at), part.strictness)
+            && let Some(line) = applied()
         {
             return Some(Located::AlreadyApplied { line });
         }
@@ -185,6 +191,8 @@ struct QuotedBefore {
     section: Option<usize>,
     /// Set in a block of code in Markdown.
     is_fenced: bool,
+    /// The number of open `#if` sections of C.
+    conditionals: usize,
 }
 
 impl ElidedMatch<'_> {
@@ -199,6 +207,8 @@ impl ElidedMatch<'_> {
             let inner = self.depth(self.beginning(next));
             let is_inner = |index: &&usize| self.depth(**index) < inner && self.opens(**index);
             self.passes_heading(&mut before, elided.clone())
+                || self.leaves_macro(elided.clone())
+                || self.leaves_conditional(&mut before, elided.clone())
                 || self.ends_statement(&before, elided.clone())
                 || match before.open.iter().rev().find(is_inner) {
                     Some(opener) => elided.into_iter().any(|index| self.is_behind_block(index, *opener)),
@@ -226,6 +236,11 @@ impl ElidedMatch<'_> {
         }
         if let Some(rank) = self.heading(before, index) {
             before.section = Some(rank);
+        }
+        match self.directive(index) {
+            Some("if" | "ifdef" | "ifndef") => before.conditionals += 1,
+            Some("endif") => before.conditionals = before.conditionals.saturating_sub(1),
+            Some(_) | None => {}
         }
     }
 
@@ -316,10 +331,11 @@ impl ElidedMatch<'_> {
         elided.any(|index| self.heading(before, index).is_some_and(|rank| rank <= section))
     }
 
-    /// Returns the rank of a heading: of Markdown, TOML, a document of YAML, or a stage of a Dockerfile. Lines are given in their order.
+    /// Returns the rank of a heading: of Markdown, TOML, a document of YAML, a stage of a Dockerfile, INI or TeX. Lines are
+    /// given in their order.
     fn heading(&self, before: &mut QuotedBefore, index: usize) -> Option<usize> {
         let line = self.folded.line(index);
-        match self.language? {
+        match self.language.unwrap_or("text") {
             "markdown" => {
                 before.is_fenced ^= ["```", "~~~"].iter().any(|fence| line.trim_start().starts_with(fence));
                 let rank = line.len() - line.trim_start_matches('#').len();
@@ -335,8 +351,55 @@ impl ElidedMatch<'_> {
             }
             "yaml" => (line.trim_end() == "---").then_some(1),
             "dockerfile" => line.starts_with("FROM ").then_some(1),
+            "text" => {
+                let command = line.split(['{', '[', '*']).next();
+                let rank = TEX_HEADINGS.iter().position(|heading| command == Some(heading));
+                self.is_ini_section(index).then_some(1).or(rank)
+            }
             _ => None,
         }
+    }
+
+    /// Returns true for a heading of INI with a setting as the next line. Without one, the file may be in any language.
+    fn is_ini_section(&self, index: usize) -> bool {
+        let is_comment = |line: &&str| line.trim_start().starts_with([';', '#']);
+        let mut behind = (index + 1..self.folded.len()).map(|next| self.folded.line(next));
+        is_ini_heading(self.folded.line(index))
+            && behind.find(|line| !is_comment(line)).is_some_and(is_ini_setting)
+    }
+
+    /// Returns the name of a preprocessor directive of C, as in `endif`.
+    fn directive(&self, index: usize) -> Option<&str> {
+        let line = self.line(index).strip_prefix('#').filter(|_| self.is_c())?;
+        line.trim_start().split(|sign: char| !sign.is_alphabetic()).next()
+    }
+
+    fn is_c(&self) -> bool {
+        matches!(self.language, Some("c" | "cpp"))
+    }
+
+    /// Returns true if the line before elided ones, or the last of them, belongs to a macro of C, and the elided lines do not
+    /// go on with it.
+    fn leaves_macro(&self, elided: Range<usize>) -> bool {
+        let Some(before) = elided.start.checked_sub(1).filter(|_| self.is_c()) else { return false };
+        let continues = |index: usize| self.line(index).ends_with('\\');
+        let is_macro = continues(before) || elided.clone().last().is_some_and(continues);
+        is_macro && !(before..elided.end).all(continues)
+    }
+
+    /// Returns true if elided lines close an `#if` section of C that was open before the quoted lines, or close one and end
+    /// in another.
+    fn leaves_conditional(&self, before: &mut QuotedBefore, elided: Range<usize>) -> bool {
+        let quoted = before.conditionals;
+        let mut least = quoted;
+        for directive in elided.filter_map(|index| self.directive(index)) {
+            let closes = matches!(directive, "else" | "elif" | "elifdef" | "elifndef" | "endif");
+            let Some(outer) = before.conditionals.checked_sub(usize::from(closes)) else { return true };
+            least = least.min(outer);
+            let opens = closes && directive != "endif" || directive.starts_with("if");
+            before.conditionals = outer + usize::from(opens);
+        }
+        least < quoted && before.conditionals > least
     }
 
     /// Returns true if the statement of SQL before elided lines ends in them. Statements of a block may end.
@@ -353,6 +416,26 @@ impl ElidedMatch<'_> {
     }
 }
 
+/// Returns true for a line such as `[a]` or `[remote "origin"] ; comment`.
+fn is_ini_heading(line: &str) -> bool {
+    let brackets = line.strip_prefix('[').and_then(|line| line.split_once(']'));
+    brackets.is_some_and(|(name, rest)| {
+        let quoted = name.strip_suffix('"').and_then(|name| name.split_once(" \""));
+        let rest = rest.trim_start();
+        is_plain_name(quoted.map_or(name, |(plain, _)| plain))
+            && (rest.is_empty() || rest.starts_with([';', '#']))
+    })
+}
+
+/// Returns true for a line such as `name = value` or `name: value`.
+fn is_ini_setting(line: &str) -> bool {
+    line.split_once(['=', ':']).is_some_and(|(name, _)| is_plain_name(name.trim()))
+}
+
+fn is_plain_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|sign| sign.is_alphanumeric() || "._-:".contains(sign))
+}
+
 /// Returns true if a line only closes a block, in any language.
 fn closes(line: &str) -> bool {
     is_closer(line) || line.starts_with("</") || matches!(line, "fi" | "done" | "esac")
@@ -366,6 +449,8 @@ pub(super) fn is_closer(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LineRange;
+    use lockgate_text::{Buffer, Hints};
 
     #[test]
     fn marks_are_known_with_and_without_words() {
@@ -383,6 +468,51 @@ mod tests {
         }
         for line in ["f(...args)", "# see more...", "x = ...", "....b", "return a...", "let rest = ..."] {
             assert!(!is_mark(line), "{line}");
+        }
+    }
+
+    /// Returns true if a text in an unknown language has the end of a section between its first and its last line.
+    fn ends_section(text: &str) -> bool {
+        let buffer = Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
+        let folded = FoldedLines::new(LineRange::new(&buffer, 1, usize::MAX));
+        let last = folded.len() - 1;
+        let matched = ElidedMatch { folded: &folded, language: None, parts: vec![0..1, last..last + 1] };
+        matched.leaves_block()
+    }
+
+    #[test]
+    fn headings_of_ini_and_tex_end_a_section() {
+        for heading in
+            ["[b]", "[b] ; comment", "[b]# comment", "[a.b-c_1:d]", "[remote \"origin\"]", "[b]\n; comment"]
+        {
+            for setting in ["name = value", "name=", "  a.b: value"] {
+                assert!(
+                    ends_section(&format!("x = 1\n{heading}\n{setting}\nz = 1\n")),
+                    "{heading} {setting}"
+                );
+            }
+        }
+        for heading in ["\\section{B}", "\\section*{B}", "\\section[short]{B}"] {
+            assert!(ends_section(&format!("\\section{{A}}\n{heading}\nText.\nLast.\n")), "{heading}");
+        }
+    }
+
+    #[test]
+    fn lines_in_brackets_that_are_no_headings_end_no_section() {
+        for line in [
+            "[see below]",
+            "[<Literal>]",
+            "[Net.X]::Y = [int]",
+            "[[b]]",
+            "[]",
+            "[b] text",
+            " [b]",
+            "\\sections{B}",
+        ] {
+            assert!(!ends_section(&format!("x = 1\n{line}\nname = value\nz = 1\n")), "{line}");
+        }
+        for behind in ["Some words.", "let x = 1", "$x = 1", "= 1"] {
+            assert!(!ends_section(&format!("x = 1\n[b]\n{behind}\nz = 1\n")), "{behind}");
         }
     }
 }

@@ -176,12 +176,20 @@ pub(super) fn has_word_boundaries(text: &str, span: &Range<usize>) -> bool {
     !is_cut
 }
 
+/// Returns true for a blank within a line.
+fn is_blank(character: char) -> bool {
+    character != '\n' && character.is_whitespace()
+}
+
 /// Returns true if the first line of a hit lacks all or part of its indentation. The hit has several lines, or is the
 /// rest of one line and the replacement does not fit there unchanged.
 pub(super) fn begins_in_indent(view: &str, hit: &Range<usize>, replace: &str) -> bool {
     let found = view.get(hit.clone()).unwrap_or_default();
-    let line = line_before(view, hit.start);
-    if line.is_empty() || !line.trim().is_empty() {
+    let before = view.get(..hit.start).unwrap_or_default();
+    // Only the blanks before the hit are looked at: the line may be long, and have many hits.
+    let above = before.trim_end_matches(is_blank);
+    let line = before.get(above.len()..).unwrap_or_default();
+    if line.is_empty() || !is_line_start(view, above.len()) {
         return false;
     }
     let at_line_end = found.ends_with('\n') || is_line_end(view, hit.end);
@@ -201,8 +209,9 @@ pub(super) fn is_ragged(view: &str, hit: &Range<usize>) -> bool {
     let found = view.get(hit.clone()).unwrap_or_default();
     let after = view.get(hit.end..).unwrap_or_default();
     let at_line_start = is_line_start(view, hit.start);
-    let trail = after.split('\n').next().unwrap_or_default();
-    let trails = !found.ends_with('\n') && !trail.is_empty() && trail.trim().is_empty();
+    let rest = after.trim_start_matches(is_blank);
+    let is_blank_to_end = rest.len() < after.len() && is_line_end(rest, 0);
+    let trails = !found.ends_with('\n') && is_blank_to_end;
     at_line_start && trails || !at_line_start && found.starts_with('\n')
 }
 
@@ -363,6 +372,7 @@ mod tests {
             is_ragged(view, &occurrences(view, 0..view.len(), search).next().unwrap())
         };
         assert!(ragged("a\nb  \n", "a\nb") && ragged("a\n\nb\n", "\n\nb"));
+        assert!(ragged("a\u{3000}\u{c}", "a") && !ragged("a \u{b}b\n", "a"));
         assert!(!ragged("a\n\nb\n", "a\n\nb") && !ragged("x\na b\n", "a"));
     }
 }

@@ -36,9 +36,19 @@ impl Strictness {
         }
     }
 
-    /// Returns true if the lines of the file have the quoted indentation.
-    pub(super) fn keeps_indent(self) -> bool {
+    /// Returns true if each line must have the quoted indentation.
+    pub(super) fn has_quoted_indent(self) -> bool {
         matches!(self, Strictness::Space | Strictness::MarkedSpace)
+    }
+
+    /// Returns true if no rule maps the quoted indentation to that of the file.
+    pub(super) fn is_loose(self) -> bool {
+        matches!(self, Strictness::Loose | Strictness::MarkedLoose)
+    }
+
+    /// Returns true if the file has another indentation than the quote.
+    pub(super) fn has_other_indent(self) -> bool {
+        self.is_loose() || matches!(self, Strictness::Indent | Strictness::MarkedIndent)
     }
 }
 

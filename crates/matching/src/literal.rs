@@ -117,6 +117,6 @@ fn applied_line(search_text: SearchText<'_>, range: LineRange<'_>, hit: &Range<u
             return None;
         }
         let block = Block::new(search_text.search, search_text.replace);
-        already_applied::around(&block, range, range.text.line_at(hit.start), Strictness::Space)
+        already_applied::find_around(&block, range, range.text.line_at(hit.start), Strictness::Space)
     })
 }

@@ -80,7 +80,7 @@ impl<'a> Matcher<'a> {
 
     /// Returns true if a match with another indentation is a diff that adds lines: signs are not indentation.
     fn is_diff(&self, strictness: Strictness) -> bool {
-        !strictness.keeps_indent() && prefix::adds(self.search_text.search, self.search_text.replace)
+        !strictness.has_quoted_indent() && prefix::adds(self.search_text.search, self.search_text.replace)
     }
 
     /// Returns `None` for a certain diff that adds lines, so that it is parsed as a diff. Otherwise the signs may be
@@ -88,7 +88,7 @@ impl<'a> Matcher<'a> {
     fn check_signs(&mut self, block: &Block<'_>, at: &[usize]) -> Option<Located> {
         let bare = block.search.lines.iter().map(|line| line.strip_prefix(' ').unwrap_or(line));
         let strict = match self.sites(&NonBlankLines::from_lines(bare)) {
-            LevelSearch::Found(MatchSites { strictness, .. }) => strictness.keeps_indent(),
+            LevelSearch::Found(MatchSites { strictness, .. }) => strictness.has_quoted_indent(),
             LevelSearch::NotFound | LevelSearch::TooMany(_) => false,
         };
         let (line, quoted) = (self.folded_lines().number(*at.first()?), block.search.line(0));
@@ -199,9 +199,13 @@ impl<'a> Matcher<'a> {
         strictness: Strictness,
         level: MatchLevel,
     ) -> Located {
+        let folded = self.folded_lines();
+        let applied = || {
+            already_applied::find_around(block, self.range, folded.number(at), strictness)
+                .or_else(|| already_applied::find_replaced(block, folded, at, strictness))
+        };
         if self.search_text.on_duplicate == OnDuplicate::Reject
-            && let Some(line) =
-                already_applied::around(block, self.range, self.folded_lines().number(at), strictness)
+            && let Some(line) = applied()
         {
             return Located::AlreadyApplied { line };
         }

@@ -1,6 +1,7 @@
 //! The nonblank lines of a text with the number of blank lines between them, for the levels below `exact`.
 
 use super::fold::{Folded, is_blank_line, is_plain, padded, positions_of};
+use super::indent::indent_of;
 use super::search_text::LineRange;
 
 /// The lines of a quoted text that are not blank.
@@ -33,6 +34,11 @@ impl<'a> NonBlankLines<'a> {
         }
         gaps.push(gap);
         NonBlankLines { lines, gaps }
+    }
+
+    /// Returns true if no line is indented.
+    pub(super) fn is_flat(&self) -> bool {
+        self.lines.iter().all(|line| indent_of(line).is_empty())
     }
 
     /// Returns the lines without the blanks at their ends.

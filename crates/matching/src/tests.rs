@@ -54,6 +54,32 @@ fn is_nowhere(located: &Located) -> bool {
 }
 
 #[test]
+fn lines_with_words_at_the_edge_of_a_quote_are_removed() {
+    for (file, search, replace, after) in [
+        (
+            "class A:\n    @dec\n    def f(self):\n        return 1\n",
+            "@dec\n    def f(self):\n        return 1\n",
+            "    def f(self):\n        return 1\n",
+            "class A:\n    def f(self):\n        return 1\n",
+        ),
+        (
+            "def f():\n    # old\n    x = 1\n    y = 2\n",
+            "# old\n    x = 1\n    y = 2\n",
+            "    x = 1\n    y = 2\n",
+            "def f():\n    x = 1\n    y = 2\n",
+        ),
+        (
+            "    a(1)\n    b(1)\n  # old\n",
+            "    a(1)\n    b(1)\n    # old\n",
+            "    a(1)\n    b(1)\n",
+            "    a(1)\n    b(1)\n",
+        ),
+    ] {
+        assert_eq!(made(file, search, replace).1, after, "{search:?}");
+    }
+}
+
+#[test]
 fn space() {
     assert_eq!(made("a  \n\nb\n", "a\nb", "a\nc"), (MatchLevel::Space, "a  \n\nc\n".into()));
     assert_eq!(made("a\nb\n", "a\n\nb\n", "a\n\nb\nc\n"), (MatchLevel::Space, "a\nb\nc\n".into()));
@@ -220,6 +246,22 @@ fn elided_lines_may_have_what_only_looks_like_another_section() {
             "int f(int a)\n{\n\tif (a)\n\t\tgoto out;\nout:\n\treturn r;\n}\n",
             "int f(int a)\n{\n\t...\n\treturn r;\n",
         ),
+        (
+            "c",
+            "int f(void)\n{\n\ta();\n#ifdef X\n\tb();\n#else\n\tc();\n#endif\n\treturn r;\n}\n",
+            "int f(void)\n{\n\t...\n\treturn r;\n",
+        ),
+        (
+            "c",
+            "{\n\ta();\n#ifdef X\n\tb();\n\td();\n#else\n\tc();\n#endif\n\treturn r;\n}\n",
+            "\ta();\n#ifdef X\n\tb();\n\t...\n\treturn r;\n",
+        ),
+        ("c", "#define A 1\n#define B 2\n#define C x\n", "#define A 1\n...\n#define C x\n"),
+        (
+            "c",
+            "#define A(x) \\\n\tone(x); \\\n\ttwo(x); \\\n\tlast(x)\n",
+            "#define A(x) \\\n...\n\tlast(x)\n",
+        ),
         ("go", "// One\n// two.\nfunc f() {\n\tif a {\n\t\tb()\n\t}\n}\n", "// One\n// ...\n\t\tb()\n"),
         (
             "python",
@@ -253,6 +295,38 @@ fn a_wrapped_quote_with_a_place_is_not_taken_for_an_edit_that_was_made_elsewhere
         assert_eq!(made(file, quote, &replace).1, after, "{quote}");
         let again = refused(&after, quote, &replace);
         assert!(!matches!(again, Located::One(_)), "{again:?}");
+    }
+}
+
+#[test]
+fn a_replacement_with_its_own_indentation_instead_of_the_search_is_already_applied() {
+    let is_applied = |file: &str, search: &str, replace: &str| {
+        matches!(located(file, search, replace, PEN).0, Located::AlreadyApplied { .. })
+    };
+    for (file, search, replace) in [
+        ("if a:\n        b(1)\n", "    b(1)\n", "        b(1)\n"),
+        ("    a(1)\n    }\n}\n", "    a(1)\n    }\n    }\n", "    a(1)\n    }\n"),
+        ("{\n    {\n    a(1)\n", "    {\n    {\n    a(1)\n", "    {\n    a(1)\n"),
+        // The whole quote is shifted.
+        ("    a(1) {\n        }\n}\n", "  a(1) {\n      }\n      }\n", "  a(1) {\n      }\n"),
+        ("    if (a > b) {\n    }\n}\n", "    if (a &gt; b) {\n    }\n    }\n", "    if (a > b) {\n    }\n"),
+    ] {
+        assert!(is_applied(file, search, replace), "{file:?}");
+    }
+    for (file, search, replace) in [
+        // The quote shows no indentation.
+        ("    a(1)\n        b(1)\n", "a(1)\nb(1)\n", "a(1)\n"),
+        ("    a(1)\n", "a(1)\n", "    a(1)\n"),
+        // One rule maps the indentation.
+        ("    a(1)\n        b(1)\n", "  a(1)\n      b(1)\n", "  a(1)\n"),
+        // Another block with another indentation may have been edited before.
+        ("  a(1)\n  c(22222)\n    a(1)\n    b(22222)\n", "  a(1)\n  b(22222)\n", "  a(1)\n  c(22222)\n"),
+        ("  return None\n    return value\n", "  return value\n", "  return None\n"),
+        // The edit adds or removes a blank line.
+        ("    a(1)\n    b(1)\n", "  a(1)\n  b(1)\n", "    a(1)\n\n    b(1)\n"),
+        ("    a(1)\n\n    b(1)\n", "  a(1)\n\n  b(1)\n", "    a(1)\n    b(1)\n"),
+    ] {
+        made(file, search, replace);
     }
 }
 
@@ -353,6 +427,48 @@ fn elided_lines_of_another_function_section_or_statement() {
             "steps:\n",
             "- run: d\n",
             "- run: b\n",
+        ),
+        (
+            "c",
+            "#define A(x) \\\n\tone(x); \\\n\tadd(x, 1)\n#define B(x) \\\n\ttwo(x); \\\n\tadd(x, 2)\n",
+            "#define A(x) \\\n",
+            "\tadd(x, 2)\n",
+            "\tadd(x, 1)\n",
+        ),
+        (
+            "c",
+            "#if A\nint one;\nint x;\nint y = 1;\n#endif\n#if B\nint z = 2;\n#endif\n",
+            "int one;\n",
+            "int z = 2;\n",
+            "int y = 1;\n",
+        ),
+        (
+            "c",
+            "# if A\nint one;\nint x;\nint y = 1;\n# endif\n# if B\nint z = 2;\n# endif\n",
+            "# if A\nint one;\n",
+            "int z = 2;\n",
+            "int y = 1;\n",
+        ),
+        (
+            "cpp",
+            "#ifdef A\nint one;\nint x;\nint y = 1;\n#else\nint x;\nint z = 2;\n#endif\n",
+            "#ifdef A\nint one;\n",
+            "int z = 2;\n",
+            "int y = 1;\n",
+        ),
+        (
+            "text",
+            "[a]\nname = 1\nkey = 0\nsize = 2\n\n[b]\nkind = 3\nother = 4\n",
+            "name = 1\n",
+            "other = 4\n",
+            "size = 2\n",
+        ),
+        (
+            "text",
+            "\\section{A}\nOne.\n\\subsection*{Less}\nTwo.\n\\section{B}\nThree.\nLast.\n",
+            "\\section{A}\nOne.\n",
+            "Last.\n",
+            "Two.\n",
         ),
     ] {
         let edit = |last: &str| {
@@ -513,6 +629,16 @@ fn the_proposal_is_the_edit_with_the_true_text() {
         made(file, &proposal.search, &proposal.replace),
         (MatchLevel::Exact, "let total = 0;\nreturn total;\n".into())
     );
+}
+
+/// Only the blanks around a match are looked at, not its whole line: that would take minutes.
+#[test]
+fn many_matches_in_one_line_take_linear_time() {
+    let number = 400_000;
+    let buffer = Buffer::read("f(a,b); ".repeat(number).into(), Hints::default()).unwrap();
+    let search_text = SearchText { search: "(a,b)", replace: "(a, b)", on_duplicate: OnDuplicate::Reject };
+    let found = locate_every(search_text, LineRange::new(&buffer, 1, 1)).unwrap();
+    assert_eq!(found.len(), number);
 }
 
 #[test]

@@ -64,7 +64,7 @@ impl Matcher<'_> {
             }
             LevelSearch::Found(places) => places,
         };
-        if alternative.keeps_indent && !found.strictness.keeps_indent() {
+        if alternative.keeps_indent && !found.strictness.has_quoted_indent() {
             return None;
         }
         let at: Vec<usize> = match alternative.line {

@@ -8,6 +8,8 @@ use lockgate_text::{Lines, common_prefix};
 
 /// A line of the replacement, with the line of the search that it keeps or changes, and the line of the file.
 struct LineVersions<'a> {
+    /// Its index in the replacement.
+    row: usize,
     quoted: &'a str,
     actual: &'a str,
     wanted: &'a str,
@@ -17,6 +19,11 @@ impl LineVersions<'_> {
     /// Returns true if only the search has another form of this part of the line.
     fn is_of_file(&self, part: fn(&str) -> &str) -> bool {
         part(self.wanted) == part(self.actual) && part(self.quoted) != part(self.actual)
+    }
+
+    /// Returns how many characters of indentation the edit adds.
+    fn shift(&self) -> isize {
+        indent_of(self.wanted).len().cast_signed() - indent_of(self.quoted).len().cast_signed()
     }
 
     /// Returns true if the replacement has this part of the line as it is quoted, and not as it is in the file.
@@ -40,14 +47,19 @@ pub(super) fn search_of_file(block: &Block<'_>, site: &MatchSite, text: Lines<'_
     let origins = origins(&trimmed);
     let version = |(row, base): (usize, usize)| {
         let (quoted, wanted) = (block.search.line(base), block.replace.line(row));
-        Some(LineVersions { quoted, actual: actual.get(base)?, wanted })
+        Some(LineVersions { row, quoted, actual: actual.get(base)?, wanted })
     };
     let rows = origins.iter().copied().enumerate();
     let versions: Vec<LineVersions<'_>> = rows.filter_map(|(row, origin)| version((row, origin?))).collect();
     let first = if origins.is_empty() { None } else { version((0, 0)) };
-    // If only the indentation changes, that is the edit.
-    let has_indent =
-        trimmed.search != trimmed.replace && has_indent_of_file(block, &actual, &versions, first);
+    // If only the indentation changes, that is the edit, unless the file has it already in some lines.
+    let is_as_quoted = versions.iter().any(|line| line.is_as_quoted(indent_of));
+    let differs_from_file = || versions.iter().any(|line| indent_of(line.wanted) != indent_of(line.actual));
+    let is_shifted = is_shifted(&versions);
+    let is_of_text = trimmed.search != trimmed.replace || !is_as_quoted && !is_shifted && differs_from_file();
+    let has_indent = is_of_text
+        && (has_indent_of_file(block, &actual, &versions, first)
+            || !is_as_quoted && !is_shifted && has_unit_of_file(block, &origins, &versions));
     let has_marks = versions.iter().any(|line| line.is_of_file(str::trim))
         && !versions.iter().any(|line| line.is_as_quoted(str::trim));
     let line = |(quoted, actual): (&str, &str)| {
@@ -79,6 +91,49 @@ fn has_indent_of_file(
     let any_of_file = versions.iter().any(|line| line.is_of_file(indent_of));
     let none_as_quoted = !versions.iter().any(|line| line.is_as_quoted(indent_of));
     begins_as_file && any_of_file && none_as_quoted || has_own_depth && (any_of_file || none_as_quoted)
+}
+
+/// Returns true if the edit adds or removes the same indentation in all lines: it moves the block.
+fn is_shifted(versions: &[LineVersions<'_>]) -> bool {
+    let shift = versions.first().map_or(0, LineVersions::shift);
+    shift != 0 && versions.iter().all(|line| line.shift() == shift)
+}
+
+/// Returns true if a line that stays inside the same lines has the file's indentation: the edit does not indent it, and only
+/// the search has another unit.
+fn has_unit_of_file(block: &Block<'_>, origins: &[Option<usize>], versions: &[LineVersions<'_>]) -> bool {
+    let nested = nested_as_quoted(block, origins);
+    versions.iter().any(|line| nested.get(line.row) == Some(&true) && line.is_of_file(indent_of))
+}
+
+/// Returns, for each line of the replacement, true if it keeps or changes a quoted line, and is inside the same lines.
+fn nested_as_quoted(block: &Block<'_>, origins: &[Option<usize>]) -> Vec<bool> {
+    let (quoted, wanted) = (outer_lines(&block.search.lines), outer_lines(&block.replace.lines));
+    let mut nested: Vec<bool> = Vec::with_capacity(origins.len());
+    for (origin, outer) in origins.iter().zip(wanted) {
+        let quoted_outer = origin.and_then(|base| quoted.get(base).copied());
+        nested.push(match (quoted_outer, outer) {
+            (Some(None), None) => true,
+            (Some(Some(base)), Some(row)) => {
+                origins.get(row) == Some(&Some(base)) && nested.get(row) == Some(&true)
+            }
+            (None, _) | (Some(None), Some(_)) | (Some(Some(_)), None) => false,
+        });
+    }
+    nested
+}
+
+/// Returns, for each line, the nearest line above with less indentation.
+fn outer_lines(lines: &[&str]) -> Vec<Option<usize>> {
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    let outer = |(index, line): (usize, &&str)| {
+        let width = indent_of(line).len();
+        while open.pop_if(|(_, outer)| *outer >= width).is_some() {}
+        let outer = open.last().map(|(index, _)| *index);
+        open.push((index, width));
+        outer
+    };
+    lines.iter().enumerate().map(outer).collect()
 }
 
 /// Returns the longest indentation with which all lines begin.
@@ -151,12 +206,55 @@ mod tests {
         assert_eq!(based(file, "a()\nb()\n", "if c:\n    a()\n    b()\n"), None);
         assert_eq!(based(file, "a()\nb()\n", "    a()\n    b()\n"), None, "nothing else changes");
         assert_eq!(based(file, "a()\nb()\n", "a()\nif c:\n    b()\n"), None);
-        for replace in ["a:\n    b()\n    c()\n", "a:\n  c:\n    b()\n"] {
-            assert_eq!(based("a:\n    b()\n", "a:\n  b()\n", replace), None, "another unit: {replace:?}");
-        }
         let with_text = "        a()\n        c(\"\"\"\nd\"\"\")\n        b()\n";
         assert_eq!(based("a()\nb()\n", "        a()\n        b()\n", with_text), None, "a line of a text");
         assert_eq!(based(file, "    a()\n    b()  \n", "        a()\n        c()\n"), None, "quoted exactly");
+    }
+
+    #[test]
+    fn lines_that_stay_in_their_block_and_have_the_indentation_of_the_file_are_not_indented() {
+        let file = "a:\n    b()\n    if d:\n        e()\n";
+        let text = Some(file.trim_end().to_owned());
+        for search in ["a:\n  b()\n  if d:\n    e()\n", "a:\n\tb()\n\tif d:\n\t\te()\n"] {
+            for replace in [
+                "a:\n    b(1)\n    if d:\n        e()\n",
+                "a:\n    c()\n    b()\n    if d:\n        e()\n",
+                "a:\n    if d:\n        e()\n",
+                "a:\n    b()\n    if d:\n        e()\n        c()\n",
+            ] {
+                assert_eq!(based(file, search, replace), text, "{search:?} {replace:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_that_another_line_encloses_are_indented() {
+        let file = "a:\n    b()\n";
+        for replace in ["a:\n  c:\n    b()\n", "c:\n  a:\n    b()\n"] {
+            assert_eq!(based(file, "a:\n  b()\n", replace), None, "{replace:?}");
+        }
+        let nested = "a:\n  c:\n    b()\n";
+        assert_eq!(based(nested, "a:\n    c:\n        b()\n", "a:\n    b()\n"), None, "one level less");
+        let block = "  c()\n  if a:\n    if b:\n      d()\n";
+        let search = "    c()\n    if a:\n        if b:\n            d()\n";
+        assert_eq!(based(block, search, "if a:\n    if b:\n        d()\n"), None, "all are shifted alike");
+        assert_eq!(based(file, "a:\n  b()\n", file), None, "nothing else changes");
+    }
+
+    #[test]
+    fn one_line_of_the_file_s_text_is_indented_anew() {
+        let file = "        a()\n        if b:\n            c()\n        d()\n";
+        let replace = "        a()\n        if b:\n            c()\n            d()\n";
+        assert_eq!(based(file, "a()\nif b:\n    c()\nd()\n", replace).as_deref(), Some(file.trim_end()));
+        // A line has the quoted indentation: the other one is moved.
+        let file = "  total = []\n  foo(2)\n";
+        assert_eq!(based(file, "    total = []\n    foo(2)\n", "    total = []\n  foo(2)\n"), None);
+        let file = "        a(1)\n    b(1)\n";
+        assert_eq!(based(file, "    a(1)\nb(1)\n", "    a(1)\n    b(1)\n"), None);
+        // All lines are moved, in the unit of the quote.
+        let file = "    a();\n    if (x) {\n        b();\n    }\n";
+        let search = "  a();\n  if (x) {\n    b();\n  }\n";
+        assert_eq!(based(file, search, "    a();\n    if (x) {\n      b();\n    }\n"), None);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Renders each line of the result: an unchanged line of the file, one with the edit's change, or a new one in the
 //! file's style.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, RefMut};
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::block::{Block, Conflict, MatchSite};
 use super::output::OutputLine;
@@ -52,6 +53,8 @@ pub(super) struct LineRenderer<'a> {
 struct AddedRun<'a> {
     first: usize,
     end: usize,
+    /// The quoted lines that the run replaces.
+    removed: Range<usize>,
     /// By the indentation of the quoted lines that the run replaces: that of the same lines in the file, if all of these
     /// agree.
     replaced: HashMap<&'a str, Option<&'a str>>,
@@ -140,12 +143,27 @@ impl<'a> LineRenderer<'a> {
             let why = "the indentation of an added line cannot be derived from the file";
             return Err(Conflict::new(line, why, wanted, self.text.text(line)));
         };
-        Ok(indent + &self.render_new(wanted.trim()) + self.trail(trail_of(wanted)))
+        Ok(indent + &self.render_new(wanted.trim()) + self.trail(row, trail_of(wanted)))
     }
 
-    /// Returns the trailing blanks of an added line: those of the file, if quoted lines show what the file has for them.
-    fn trail<'t>(&'t self, wanted: &'t str) -> &'t str {
-        self.trails.get(wanted).copied().flatten().unwrap_or(wanted)
+    /// Returns the trailing blanks of an added line: those of the line that it replaces, if the edit does not change them,
+    /// or those of the file, if quoted lines show what the file has for them.
+    fn trail<'t>(&'t self, row: usize, wanted: &'t str) -> &'t str {
+        match self.replaced_line(row).filter(|base| trail_of(self.block.search.line(*base)) == wanted) {
+            Some(base) => trail_of(self.text.text(self.site.line(base))),
+            None => self.trails.get(wanted).copied().flatten().unwrap_or(wanted),
+        }
+    }
+
+    /// Returns the quoted line that an added line replaces, in a run that replaces as many lines, or at the end of the
+    /// block.
+    fn replaced_line(&self, row: usize) -> Option<usize> {
+        let AddedRun { first, end, removed, .. } = &*self.run_of(row);
+        if removed.len() == end - first {
+            return Some(removed.start + (row - first));
+        }
+        let is_last = row + 1 == self.origins.len();
+        removed.clone().next_back().filter(|_| is_last)
     }
 
     /// Applies the edit of a quoted line to a line of the file, both without the blanks at their ends.
@@ -193,16 +211,25 @@ impl<'a> LineRenderer<'a> {
         }
     }
 
-    /// Returns the run of added lines around a row.
+    /// Returns the run of added lines around a row, computed once for all of its rows.
+    fn run_of(&self, row: usize) -> RefMut<'_, AddedRun<'a>> {
+        let mut run = self.run.borrow_mut();
+        if !(run.first..run.end).contains(&row) {
+            *run = self.added_run(row);
+        }
+        run
+    }
+
     fn added_run(&self, row: usize) -> AddedRun<'a> {
         let (before, rest) = self.origins.split_at_checked(row).unwrap_or_default();
         let first = before.iter().rposition(Option::is_some).map_or(0, |above| above + 1);
         let end = row + rest.iter().position(Option::is_some).unwrap_or(rest.len());
         let origin = |row: usize| self.origins.get(row).copied().flatten();
         let from = first.checked_sub(1).and_then(origin).map_or(0, |above| above + 1);
-        let replaced = from..origin(end).unwrap_or(self.block.search.len());
-        let indents = replaced.filter(|base| self.shows_indent(*base)).map(|base| self.indents(base));
-        AddedRun { first, end, replaced: agreed(indents) }
+        let removed = from..origin(end).unwrap_or(self.block.search.len());
+        let shown = removed.clone().filter(|base| self.shows_indent(*base));
+        let replaced = agreed(shown.map(|base| self.indents(base)));
+        AddedRun { first, end, removed, replaced }
     }
 
     /// Returns the indentation of a quoted line, and that of the same line in the file.
@@ -224,10 +251,7 @@ impl<'a> LineRenderer<'a> {
         if row == 0 && self.is_cut && wanted.is_empty() && !self.origins.contains(&Some(0)) {
             return Some(self.indents(0).1.to_owned());
         }
-        let mut run = self.run.borrow_mut();
-        if !(run.first..run.end).contains(&row) {
-            *run = self.added_run(row);
-        }
+        let run = self.run_of(row);
         if let Some(replaced) = run.replaced.get(wanted) {
             return replaced.map(str::to_owned);
         }
@@ -349,6 +373,27 @@ mod tests {
             ("a\t\nb\t\n", "a\nb\n", "a\nx\nb\n", "a\t\nx\nb\t\n"),
         ] {
             assert_eq!(rebased(file, search, replace), expected, "{file:?} {search:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_in_place_of_another_keeps_the_trailing_blanks_of_the_file() {
+        for (file, search, replace, expected) in [
+            (
+                "Roses are red,  \nb\n",
+                "Roses are red,\nb\n",
+                "The sky is wide,\nb\n",
+                "The sky is wide,  \nb\n",
+            ),
+            ("a\u{3000}\nb\t\nc\n", "a\nb\nc\n", "xxx\nyyy\nc\n", "xxx\u{3000}\nyyy\t\nc\n"),
+            ("a  \n", "a\n", "xxx\nyyy\n", "xxx\nyyy  \n"),
+            ("a\t\nb  \n", "a\nb\n", "xxx\n", "xxx  \n"),
+            // The edit changes the blanks, and no line shows which of two is replaced.
+            ("a  \n", "a\n", "xxx \n", "xxx \n"),
+            ("a  \n", "a  \n", "xxx\n", "xxx\n"),
+            ("a  \nb\n", "a\nb\n", "xxx\nyyy\nb\n", "xxx\nyyy\nb\n"),
+        ] {
+            assert_eq!(rebased(file, search, replace), expected, "{file:?} {replace:?}");
         }
     }
 

@@ -28,7 +28,7 @@ pub(super) fn alternatives(search: &str, replace: &str) -> Vec<AlternativeEdit> 
         bytes += search.len() + replace.len();
         let more = fence::remove(search, replace)
             .into_iter()
-            .chain(gutter::remove(search, replace))
+            .chain(gutter::remove(search, replace).into_iter().map(|other| same_end(other, search, replace)))
             .chain(line_edges::remove(search, replace))
             .chain(if alternative.is_unsigned { Vec::new() } else { prefix::remove(&alternative) })
             .chain(if alternative.is_unescaped { Vec::new() } else { escapes::remove(search, replace) });
@@ -54,6 +54,16 @@ pub(super) fn alternatives(search: &str, replace: &str) -> Vec<AlternativeEdit> 
     all
 }
 
+/// Removes the blank last line of a quote without its numbers, if the quote ends behind that number and a replacement without
+/// numbers ends in an empty line, too. Without its numbers, such a quote has the same end as its replacement.
+fn same_end(mut edit: AlternativeEdit, search: &str, replace: &str) -> AlternativeEdit {
+    let has_blank_end = !search.ends_with('\n') && edit.search.ends_with("\n\n");
+    if has_blank_end && replace.ends_with('\n') && edit.replace == replace {
+        edit.search.pop();
+    }
+    edit
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,6 +86,25 @@ mod tests {
                     && one.replace == "let a = 3;\nlet b = 2;\n"),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn a_numbered_blank_line_at_the_end_stays_if_the_replacement_ends_alike() {
+        let first = |search: &str, replace: &str| {
+            let found = alternatives(search, replace).into_iter().next();
+            found.map(|one| (one.search, one.replace))
+        };
+        for (search, replace, expected) in [
+            ("1: a\n2: ", "c\n", ("a\n", "c\n")),
+            ("1: a\n2:", "c\n", ("a\n", "c\n")),
+            ("1: a\n2: ", "c", ("a\n\n", "c")),
+            ("1: a\n2: \n", "c\n", ("a\n\n", "c\n")),
+            ("1: a\n2: ", "1: c\n2: ", ("a\n\n", "c\n\n")),
+            ("1: a\n2: ", "1: c\n", ("a\n\n", "c\n")),
+        ] {
+            let expected = (expected.0.to_owned(), expected.1.to_owned());
+            assert_eq!(first(search, replace), Some(expected), "{search:?} {replace:?}");
+        }
     }
 
     #[test]
