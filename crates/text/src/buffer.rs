@@ -31,6 +31,8 @@ pub struct Buffer {
     starts: Vec<u32>,
     ends: LineEnds,
     version: Version,
+    /// Set if the encoding is a guess that the bytes or the hints speak against.
+    pub(super) is_doubtful: bool,
 }
 
 #[derive(Debug)]
@@ -56,7 +58,9 @@ impl Buffer {
     pub fn read(bytes: Vec<u8>, hints: Hints) -> Result<Buffer, Error> {
         fits(bytes.len())?;
         let (form, decoded) = encoding::detect(bytes, hints.charset)?;
-        Buffer::build(form, decoded, hints)
+        let buffer = Buffer::build(form, decoded, hints)?;
+        let is_doubtful = encoding::is_doubtful(form.encoding, buffer.bytes(), hints.charset);
+        Ok(Buffer { is_doubtful, ..buffer })
     }
 
     /// Returns the bytes of the file, unchanged.
@@ -115,7 +119,9 @@ impl Buffer {
     pub(super) fn with_bytes(&self, bytes: Vec<u8>) -> Result<Buffer, Error> {
         fits(bytes.len())?;
         let broken = |_| Error::new(Code::Internal, format!("a plan broke the file's {}", self.encoding()));
-        Buffer::build(self.form, encoding::decode(bytes, self.form).map_err(broken)?, self.hints)
+        let buffer =
+            Buffer::build(self.form, encoding::decode(bytes, self.form).map_err(broken)?, self.hints)?;
+        Ok(Buffer { is_doubtful: self.is_doubtful, ..buffer })
     }
 
     /// Returns the text with the splices of a plan; only what they add is decoded and searched for line ends.
@@ -261,7 +267,8 @@ impl Buffer {
         starts: impl FnOnce(&str) -> Vec<u32>,
     ) -> Buffer {
         let version = Version::hash(body.bytes());
-        let mut buffer = Buffer { body, form, hints, starts: Vec::new(), ends: LineEnds::default(), version };
+        let ends = LineEnds::default();
+        let mut buffer = Buffer { body, form, hints, starts: Vec::new(), ends, version, is_doubtful: false };
         buffer.starts = starts(buffer.view());
         buffer.ends = buffer.count_line_ends();
         buffer

@@ -164,6 +164,20 @@ pub(super) fn detect(mut bytes: Vec<u8>, hint: Option<Encoding>) -> Result<(Enco
     Err(Error::new(Code::NotText, "the file is neither UTF-8 nor free of NUL bytes"))
 }
 
+/// Returns true if a detected encoding is windows-1252 only for want of another one, and probably wrong: the hint names
+/// another one, or there are more characters of UTF-8 beyond ASCII than other bytes.
+pub(super) fn is_doubtful(encoding: Encoding, bytes: &[u8], hint: Option<Encoding>) -> bool {
+    let is_mostly_utf8 = || {
+        let (mut valid, mut invalid) = (0, 0);
+        for chunk in bytes.utf8_chunks() {
+            valid += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+            invalid += chunk.invalid().len();
+        }
+        valid > invalid
+    };
+    encoding == Encoding::Windows1252 && (hint.is_some_and(|hint| hint != encoding) || is_mostly_utf8())
+}
+
 /// Decodes bytes of a known form, or returns them unchanged.
 pub(super) fn decode(bytes: Vec<u8>, form: EncodingForm) -> Result<Decoded, Vec<u8>> {
     if form.encoding == Encoding::Utf8 {
@@ -241,6 +255,18 @@ mod tests {
         assert_eq!(form(b"\xE9\x81", Some(Encoding::Utf8)), Ok((Encoding::Windows1252, 0)));
         assert_eq!(form(b"\xE9\0", Some(Encoding::Latin1)), Err(Code::NotText));
         assert_eq!(form(b"\x89PNG\r\n\x1a\n\0", None), Err(Code::NotText));
+    }
+
+    #[test]
+    fn windows_1252_is_doubtful_against_a_hint_and_where_most_is_utf8() {
+        let doubtful = |bytes: &[u8], hint| is_doubtful(Encoding::Windows1252, bytes, hint);
+        assert!(doubtful(b"na\xC3\xAFve \xE6\x97\xA5 \xFF", None));
+        // The second one has the bytes of a character of UTF-8.
+        for bytes in [&b"caf\xE9"[..], b"\x84Spa\xDF\x93", b"[\xE4\xF6\xFC\xDF]", b"\x80 \x93 \x94"] {
+            assert!(!doubtful(bytes, None), "{bytes:x?}");
+            assert!(doubtful(bytes, Some(Encoding::Utf8)), "{bytes:x?}");
+        }
+        assert!(!is_doubtful(Encoding::Latin1, b"\x81", Some(Encoding::Latin1)));
     }
 
     #[test]

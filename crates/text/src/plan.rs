@@ -3,10 +3,15 @@
 //! Invariant: the splices of a [`Plan`] are sorted and disjoint, each one changes something, and all belong to one
 //! version of one file. A replacement by the same text is no splice, but its lines must stay the same in a rebase.
 
+use std::cell::LazyCell;
+use std::collections::HashSet;
 use std::ops::Range;
+
+use encoding_rs::WINDOWS_1252;
 
 use super::buffer::Buffer;
 use super::change::{Change, Splice, new_spans};
+use super::encoding;
 use super::line_end::LineEnd;
 use super::line_end_style::with_line_ends;
 use super::version::Version;
@@ -52,7 +57,7 @@ impl Buffer {
             let bytes = self.encode(text, self.lines().line_at(change.span.start))?;
             splices.push(Splice { span: self.byte_span(change.span.clone()), bytes });
         }
-        Plan::new(self, splices)
+        self.checked(Plan::new(self, splices)?)
     }
 
     /// Plans the replacement of the whole file by `bytes`, as one splice.
@@ -87,6 +92,43 @@ impl Buffer {
             Error::new(Code::NotEncodable, message).places(vec![EvidenceLine { line, preview, symbol: None }])
         })
     }
+
+    /// Rejects a plan with new characters beyond ASCII if the encoding is doubtful: the file could have other bytes for
+    /// them. Those that the file has anywhere, together, and those of the replaced text may be written.
+    pub(super) fn checked(&self, plan: Plan) -> Result<Plan, Error> {
+        if !self.is_doubtful {
+            return Ok(plan);
+        }
+        let of_file: LazyCell<HashSet<&[u8]>, _> = LazyCell::new(|| beyond_ascii(self.bytes()).collect());
+        for splice in plan.splices() {
+            // The replaced text can begin or end within a run.
+            let replaced = self.bytes().get(splice.span.clone()).unwrap_or_default();
+            let replaced: LazyCell<HashSet<&[u8]>, _> = LazyCell::new(|| beyond_ascii(replaced).collect());
+            let is_new = |run: &&[u8]| !replaced.contains(run) && !of_file.contains(run);
+            let Some(new) = beyond_ascii(&splice.bytes).find(is_new) else { continue };
+            let name: String = WINDOWS_1252.decode_without_bom_handling(new).0.chars().take(1).collect();
+            let line = self.lines().line_at(self.offset(splice.span.start));
+            let message = format!("the edit adds '{name}' at line {line}, but {}", self.doubt());
+            let hint = "write only ASCII, convert the file to UTF-8, or name its charset in `.editorconfig` (`charset = latin1`)";
+            return Err(Error::new(Code::NotEncodable, message).hint(hint));
+        }
+        Ok(plan)
+    }
+
+    /// Says why the encoding is doubtful.
+    fn doubt(&self) -> String {
+        let encoding = self.encoding();
+        let is_doubtful_without_hint = encoding::is_doubtful(encoding, self.bytes(), None);
+        match self.hints().charset.filter(|_| !is_doubtful_without_hint) {
+            Some(charset) => format!("`.editorconfig` says {charset}, and the file is not {charset}"),
+            None => format!("the encoding of the file is a guess: it is probably not {encoding}"),
+        }
+    }
+}
+
+/// Returns the runs of bytes that are not ASCII.
+fn beyond_ascii(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split(u8::is_ascii).filter(|run| !run.is_empty())
 }
 
 impl Plan {
@@ -385,6 +427,58 @@ mod tests {
             *error.places,
             [EvidenceLine { line: 3, preview: "to \u{2192} here".into(), symbol: None }]
         );
+    }
+
+    #[test]
+    fn a_doubtful_encoding_takes_no_new_characters_beyond_ascii() {
+        let before = read("na\u{ef}ve\nx\n\u{65e5}\u{672c}\n".as_bytes());
+        assert!(!before.is_doubtful);
+        let before = read(&[before.bytes(), b"\xFF\n"].concat());
+        let own = before.lines().text(1).to_owned();
+        let refused = |result: Result<Plan, Error>| result.unwrap_err();
+        let at = own.len() + 1;
+        let error = refused(before.plan(vec![change(at..at + 1, "caf\u{e9}")]));
+        assert_eq!(error.code, Code::NotEncodable);
+        let reason = "but the encoding of the file is a guess: it is probably not windows-1252";
+        assert_eq!(error.message, format!("the edit adds '\u{e9}' at line 2, {reason}"));
+        let content = |line: &str| before.view().replace("\nx\n", &format!("\n{line}\n"));
+        assert_eq!(refused(before.rewrite(&content("\u{201c}"))).code, Code::NotEncodable);
+        let ascii = before.apply(&before.rewrite(&content("y")).unwrap()).unwrap();
+        assert_eq!(refused(ascii.rewrite(&content("\u{201c}"))).code, Code::NotEncodable, "the result, too");
+        // The characters of a replaced line stay, and another version comes back.
+        let plan = before.plan(vec![change(0..own.len(), &format!("so {own}"))]).unwrap();
+        assert!(before.apply(&plan).unwrap().bytes().starts_with("so na\u{ef}ve\n".as_bytes()));
+        let without = before.apply(&before.plan(vec![change(0..at, "")]).unwrap()).unwrap();
+        assert_eq!(without.apply(&without.plan_to(&before).unwrap()).unwrap().bytes(), before.bytes());
+    }
+
+    #[test]
+    fn a_doubtful_encoding_takes_the_characters_of_the_file() {
+        let hints = Hints { charset: Some(Encoding::Utf8), line_end: None };
+        let before = Buffer::read(b"caf\xE9\nGr\xF6\xDFe\nx\n".to_vec(), hints).unwrap();
+        assert!(before.is_doubtful);
+        let made = |changes| Ok(before.apply(&before.plan(changes)?)?.bytes().to_vec());
+        let rewritten = |content: &str| Ok(before.apply(&before.rewrite(content)?)?.bytes().to_vec());
+        let result: [Result<Vec<u8>, Error>; 4] = [
+            made(vec![change(0..6, ""), change(16..16, "caf\u{e9}\n")]),
+            rewritten("Gr\u{f6}\u{df}e\nx\ncaf\u{e9}\n"),
+            made(vec![change(16..16, "Gr\u{f6}\u{df}e 2\n")]),
+            // A part of the replaced run.
+            made(vec![change(8..10, "o\u{f6}")]),
+        ];
+        let expected = [
+            &b"Gr\xF6\xDFe\nx\ncaf\xE9\n"[..],
+            b"Gr\xF6\xDFe\nx\ncaf\xE9\n",
+            b"caf\xE9\nGr\xF6\xDFe\nx\nGr\xF6\xDFe 2\n",
+            b"caf\xE9\nGro\xF6\xDFe\nx\n",
+        ];
+        assert_eq!(result.map(Result::unwrap), expected);
+        // The control: a character that the file does not have.
+        let error = before.plan(vec![change(16..16, "caf\u{e8}\n")]).unwrap_err();
+        assert_eq!(error.code, Code::NotEncodable);
+        let message =
+            "the edit adds '\u{e8}' at line 4, but `.editorconfig` says UTF-8, and the file is not UTF-8";
+        assert_eq!(error.message, message);
     }
 
     #[test]

@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::align::{AlignBudget, DifferingLines, differing_texts};
+use super::align::{AlignBudget, DifferingLines, differing};
 use super::buffer::Buffer;
 use super::change::Splice;
 use super::lines::{self, Lines};
@@ -58,8 +58,10 @@ impl Plan {
         let starts = [lines::starts(&texts[0]), lines::starts(&texts[1])];
         let versions =
             TextVersions { old: Lines::new(&texts[0], &starts[0]), new: Lines::new(&texts[1], &starts[1]) };
-        let changes = if from.has_same_encoding(to) {
-            differing_texts(versions.old, versions.new)
+        let is_comparable = from.has_same_encoding(to)
+            || from.encoding() == to.encoding() && !from.view().is_empty() && !to.view().is_empty();
+        let changes = if is_comparable {
+            versions.changes([from, to].map(Buffer::has_byte_order_mark))
         } else {
             vec![versions.all_lines()]
         };
@@ -228,6 +230,17 @@ struct RunEdges {
 impl TextVersions<'_> {
     fn all_lines(&self) -> DifferingLines {
         DifferingLines { old: 0..self.old.count(), new: 0..self.new.count() }
+    }
+
+    /// Returns the changes between the versions, which have the same encoding. If only one of them has a byte order mark,
+    /// their first lines differ.
+    fn changes(&self, [old_mark, new_mark]: [bool; 2]) -> Vec<DifferingLines> {
+        let steps = &mut AlignBudget::of_one_plan();
+        let all = self.all_lines();
+        // No line is equal to this text.
+        let first = (old_mark != new_mark).then_some("\n\n");
+        let old = |i| first.filter(|_| i == 0).unwrap_or_else(|| self.old.with_line_end(i + 1));
+        differing(&all, old, |j| self.new.with_line_end(j + 1), steps)
     }
 
     /// Returns the runs between the changes, one more than there are changes; any may be empty.
@@ -553,6 +566,26 @@ mod tests {
         for (bytes, is_conflict) in [(&b"\xEF\xBB\xBFa\nb\nc\nd\n"[..], true), (b"a\nb\nc\nd\n", false)] {
             let to = Buffer::read(bytes.to_vec(), Hints::default()).unwrap();
             assert_eq!(rebased_plan(&plan, &from, &to).is_err(), is_conflict, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_belongs_to_the_first_line() {
+        let read = |text: &str| Buffer::read(text.into(), Hints::default()).unwrap();
+        let change = |span, text: &str| Change { span, text: text.to_owned() };
+        for [from_mark, to_mark] in [["", "\u{feff}"], ["\u{feff}", ""]] {
+            let (from, to) =
+                (read(&format!("{from_mark}x\ny\nz\n")), read(&format!("{to_mark}x\ny\nz\nnew\n")));
+            let plan = from.plan(vec![change(2..3, "Y")]).unwrap();
+            let after = to.apply(&rebased_plan(&plan, &from, &to).unwrap()).unwrap();
+            assert_eq!(String::from_utf8_lossy(after.bytes()), format!("{to_mark}x\nY\nz\nnew\n"));
+            for first in [change(0..1, "X"), change(0..0, "new\n"), change(2..2, "new\n")] {
+                let plan = from.plan(vec![first]).unwrap();
+                assert!(rebased_plan(&plan, &from, &to).is_err(), "{plan:?}");
+            }
+            // Of a text without lines, there is only the mark.
+            let (from, to) = (read(from_mark), read(to_mark));
+            assert!(rebased_plan(&from.replace_all(b"\xEF\xBB\xBFa\n").unwrap(), &from, &to).is_err());
         }
     }
 

@@ -19,7 +19,7 @@ impl Buffer {
     /// Errors: `NOT_ENCODABLE` for a character that the file's encoding cannot represent.
     pub fn rewrite(&self, content: &str) -> Result<Plan, Error> {
         let marked = self.has_byte_order_mark().then(|| content.strip_prefix(MARK)).flatten();
-        self.replace_text(marked.unwrap_or(content))
+        self.checked(self.replace_text(marked.unwrap_or(content))?)
     }
 
     /// Does the same for a content that has no byte order mark: a first U+FEFF is a character of the text.
