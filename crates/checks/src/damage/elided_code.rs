@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::code_files::extension;
 use super::elided_words;
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
@@ -143,7 +144,7 @@ fn elides(texts: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) 
     let replaces = texts.before.is_some() && piece.old.0 <= piece.old.1;
     let dots = dotted(words);
     let is_elided = match dots {
-        Some("") => comment && lost >= FEWEST_LOST && !prose,
+        Some("") => lost >= FEWEST_LOST && !prose && (comment || is_no_statement(texts, line)),
         // `.... etc.` may also end a comment of several lines.
         Some(rest) if begins_dotted(words) => {
             let is_authors = match comment || is_inside_comment(texts, line) {
@@ -206,6 +207,31 @@ fn introduces(texts: &TextPair<'_>, line: usize) -> bool {
             && !texts.stood_at(next)
             && !texts.was_there(text)
     })
+}
+
+/// The extensions of files in which three dots are a statement or an operand of their own.
+const WITH_DOTS: [&str; 5] = ["lua", "pl", "pm", "pyi", "raku"];
+
+/// True for dots on a line of code, unless they are valid there: in some languages, as the whole body of a block of Python,
+/// or as one of several values.
+fn is_no_statement(texts: &TextPair<'_>, line: usize) -> bool {
+    let text = texts.after.text(line);
+    let is_code = |line: &usize| {
+        let text = texts.after.text(*line);
+        let start = texts.after.span(*line).start + text.len() - text.trim_start().len();
+        !text.trim().is_empty() && texts.part(start) == LexicalPart::Code
+    };
+    // A docstring begins with its quotation mark, which is code.
+    let is_docstring = |text: &str| text.trim_start().trim_start_matches(['r', 'R']).starts_with(['"', '\'']);
+    let above = (1..line).rev().find(is_code).map_or("", |line| texts.after.text(line));
+    let below = (line + 1..=texts.after.count()).find(is_code).map_or("", |line| texts.after.text(line));
+    let is_outside = |other: &str| other.is_empty() || indent(other) < indent(text);
+    let is_body = is_outside(below) && (is_outside(above) || is_docstring(above));
+    (texts.kind == TextKind::Code || texts.is_code_file)
+        && !WITH_DOTS.contains(&extension(texts.path()).as_str())
+        && is_code(&line)
+        && !above.trim_end().ends_with([',', '(', '['])
+        && !(is_body && texts.language() == "python")
 }
 
 /// Returns the number of removed lines minus the number of added lines.

@@ -167,6 +167,50 @@ fn an_etc_replaces_code_only_if_lines_are_lost() {
 }
 
 #[test]
+fn three_dots_in_place_of_statements_are_an_elision() {
+    let found = |path: &str, before: &str, after: &str| {
+        findings(Accident::ElidedCode, path, Some(before), after).len()
+    };
+    for (path, head, end) in [
+        ("a.c", "int f(void) {\n", "    return 1;\n}\n"),
+        ("a.sh", "f() {\n", "    g\n}\n"),
+        ("a.sql", "BEGIN;\n", "COMMIT;\n"),
+        ("a.php", "<?php\nfunction f() {\n", "    return 1;\n}\n"),
+        ("a.py", "def f():\n", "    return 1\n"),
+        ("a.css", "a {\n", "}\n"),
+    ] {
+        let lines: String = (0..4).map(|n| format!("    x{n};\n")).collect();
+        let before = [head, &lines, end].concat();
+        for dots in ["    ...\n", "    …\n"] {
+            assert_eq!(found(path, &before, &[head, dots, end].concat()), 1, "{path}: {dots}");
+        }
+        let few = [head, "    x0;\n    x1;\n", end].concat();
+        assert_eq!(found(path, &few, &[head, "    ...\n", end].concat()), 0, "{path}: one line less");
+    }
+    let body = "def f():\n    a()\n    b()\n    c()\n    return 1\n\n\nx = 1\n";
+    for valid in [
+        "...",
+        "\"\"\"Text.\"\"\"\n    ...",
+        "'''Text.'''\n    ...",
+        "\"\"\"Text.\n\n    More.\n    \"\"\"\n    ...",
+        "\"Text.\"\n    ...",
+        "# abstract\n    ...",
+        "...\n    # later",
+    ] {
+        assert_eq!(found("a.py", body, &format!("def f():\n    {valid}\n\n\nx = 1\n")), 0, "{valid}");
+    }
+    for path in ["a.pyi", "a.pl", "a.lua"] {
+        let before = "f\n  a\n  b\n  c\n  d\n  e\n";
+        assert_eq!(found(path, before, "f\n  a\n  ...\n  e\n"), 0, "{path}");
+    }
+    let shown = "x = \"\"\"\na\nb\nc\nd\n\"\"\"\n";
+    assert_eq!(found("a.py", shown, "x = \"\"\"\n...\n\"\"\"\n"), 0, "in a string");
+    let parameters = "int f(\n    int a,\n    int b,\n    int c,\n    int d,\n    int e\n);\n";
+    assert_eq!(found("a.c", parameters, "int f(\n    int a,\n    ...\n);\n"), 0);
+    assert_eq!(found("a.yaml", "a: 1\nb: 1\nc: 1\nd: 1\ne: 1\n", "a: 1\n...\n"), 0, "the end of a document");
+}
+
+#[test]
 fn a_rule_makes_no_finding_for_each_line_of_a_text() {
     let most = 2 * super::text_pair::MAX_FINDINGS;
     for (accident, path, line) in [
