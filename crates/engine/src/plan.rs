@@ -175,6 +175,14 @@ fn about_base(mut error: Error, base: &Buffer, target: &ResolvedTarget, current:
         return error.hint(format!("{about}; read it again")).with_next_if(next);
     }
     let hint = format!("{about}; {}", error.hint.as_deref().unwrap_or(error.code.remedy()));
+    // The current text may end before the lines of that version.
+    let count = current.buffer.lines().count();
+    if let Some(NextCall::Read { start_line, end_line }) = error.next.as_deref() {
+        let (start_line, end_line) = (*start_line, (*end_line).min(count));
+        let read = NextCall::Read { start_line, end_line };
+        let next = if start_line <= end_line { Some(read) } else { NextCall::read_end(count) };
+        error.next = next.map(Box::new);
+    }
     error.hint(hint)
 }
 

@@ -112,6 +112,8 @@ pub struct TextChange {
     pub is_removal: bool,
     /// The shifts of lines since the version that the caller refers to.
     pub shifts: Vec<LineShift>,
+    /// Set when `shifts` also has those of changes that others made since that version.
+    pub has_other_shifts: bool,
     plan: Plan,
 }
 
@@ -142,9 +144,10 @@ impl Report {
         let FileDraft { request, target, current, base, planned, drafted, verdict, .. } = draft;
         // An undo names no version; its lines refer to the current one.
         let base = base.filter(|_| !matches!(request.edit, Edit::Restore(_)));
+        let own_shifts = drafted.map.shifts();
         let shifts = match base.map(|base| line_map(&base, &current.buffer)) {
             Some(Ok(map)) => map.then(&drafted.map).shifts(),
-            Some(Err(_)) | None => drafted.map.shifts(),
+            Some(Err(_)) | None => own_shifts.clone(),
         };
         let before = current.into_previous_text();
         let status = status(decision, published.as_ref(), &drafted);
@@ -180,6 +183,7 @@ impl Report {
                 before,
                 draft: drafted.buffer,
                 is_removal,
+                has_other_shifts: shifts != own_shifts,
                 shifts,
                 plan: drafted.fix_plan.unwrap_or(planned.plan),
             },
@@ -210,7 +214,7 @@ impl Report {
         };
         let plan = plan_between(&before, &draft)?;
         let shifts = plan.line_map(&before, &draft).shifts();
-        let change = TextChange { before: Some(before), draft, is_removal: false, shifts, plan };
+        let change = TextChange { before: Some(before), draft, shifts, plan, ..TextChange::default() };
         Ok(Report { change, ..report })
     }
 

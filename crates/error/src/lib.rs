@@ -206,14 +206,16 @@ struct PlaceCount(NonZeroU32);
 impl PlaceCount {
     /// The bit that is set if there may be more places.
     const MORE: u32 = 1 << 31;
+    /// The bit that is set if the same edit can be made at every place.
+    const EVERY: u32 = 1 << 30;
 
     fn new(places: usize, is_complete: bool) -> Option<PlaceCount> {
-        let known = u32::try_from(places).unwrap_or(u32::MAX).min(PlaceCount::MORE - 1);
+        let known = u32::try_from(places).unwrap_or(u32::MAX).min(PlaceCount::EVERY - 1);
         NonZeroU32::new(if is_complete { known } else { known | PlaceCount::MORE }).map(PlaceCount)
     }
 
     fn known(self) -> u32 {
-        self.0.get() & !PlaceCount::MORE
+        self.0.get() & !(PlaceCount::MORE | PlaceCount::EVERY)
     }
 
     fn is_complete(self) -> bool {
@@ -293,13 +295,28 @@ impl Error {
         self
     }
 
-    /// Sets the index of the edit in the call's list `edits`, and adds it to the message.
+    /// Sets the index of the edit in the call's list `edits`, and adds it to the message. A frontend adds the path of the
+    /// field, which begins with the index, to the message of an invalid request: there it is not added.
     #[must_use]
     pub fn with_named_entry(self, index: usize) -> Error {
         let mut error = self.with_entry(index);
-        error.message = format!("edits[{index}]: {}", error.message);
         error.names_field = error.field.is_none();
+        if error.names_field || error.code.family() != ErrorFamily::Request {
+            error.message = format!("edits[{index}]: {}", error.message);
+        }
         error
+    }
+
+    /// Marks the counted places as matches that can all be edited by one call.
+    #[must_use]
+    pub fn allowing_every_match(mut self) -> Error {
+        self.count = self.count.map(|PlaceCount(count)| PlaceCount(count | PlaceCount::EVERY));
+        self
+    }
+
+    /// True if all matches of the search can be edited by one call.
+    pub fn allows_every_match(&self) -> bool {
+        self.count.is_some_and(|PlaceCount(count)| count.get() & PlaceCount::EVERY != 0)
     }
 
     /// True if the message names the path of the invalid field.
@@ -429,5 +446,9 @@ mod tests {
         let joined = error().with_named_entry(2);
         assert_eq!(joined.message, "edits[2]: `search` is missing");
         assert_eq!((joined.field_path().as_deref(), joined.names_field()), (Some("edits[2]"), true));
+        let joined = error().field("search").with_named_entry(2);
+        assert_eq!((&*joined.message, joined.names_field()), ("`search` is missing", false));
+        let joined = Error::new(Code::MatchNotFound, "m").field("search").with_named_entry(2);
+        assert_eq!(joined.message, "edits[2]: m");
     }
 }

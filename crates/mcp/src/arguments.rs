@@ -34,6 +34,7 @@ const SYNONYMS: &[&[&str]] = &[
     &["context_lines", "context"],
     &["max_results", "limit"],
     &["search_flags", "flags"],
+    &["expect_matches", "expected_replacements"],
     &["expected_version", "version"],
     &["edit_id", "id"],
 ];
@@ -50,6 +51,10 @@ const RELATED: &[&[&str]] = &[
     &["code_block", "code", "new_code", "content", "new_content", "new_string", "replacement"],
     &["search_flags", "ignore_case", "case_insensitive", "case_sensitive"],
 ];
+
+/// Names that are words of their own, and no misspellings of a field.
+const OWN_WORDS: &[&str] =
+    &["append", "code", "comment", "context", "diff", "model", "move", "multiple", "node", "patch"];
 
 /// Reads a tool's arguments.
 ///
@@ -155,12 +160,15 @@ fn fit_name(schema: &JsonObject, text: String, path: &str) -> Result<Value, Erro
 fn unknown_field(known: &JsonObject, required: &[&str], name: &str, path: &str) -> Error {
     let names: Vec<&str> = known.keys().map(String::as_str).collect();
     let shown: String = path.chars().take(2 * MAX_QUOTED_CHARS).collect();
-    let meant = correction(name, names.iter().copied()).or_else(|| synonym(SYNONYMS, name, &names));
+    let is_own_word = OWN_WORDS.contains(&name.to_lowercase().as_str());
+    let misspelt = correction(name, names.iter().copied()).filter(|_| !is_own_word);
+    let meant = misspelt.or_else(|| synonym(SYNONYMS, name, &names));
     let similar = meant.or_else(|| synonym(RELATED, name, &names)).or_else(|| {
         let ends_with_name =
             |known: &&&str| known.strip_suffix(name).is_some_and(|start| start.ends_with('_'));
         let is_ambiguous = names.iter().filter(ends_with_name).count() > 1;
-        nearest(name, names.iter().copied().filter(|known| !is_ambiguous && resembles(name, known)))
+        let is_candidate = |known: &&str| !is_own_word && !is_ambiguous && resembles(name, known);
+        nearest(name, names.iter().copied().filter(is_candidate))
     });
     // No call is possible without a required field. A name with more words may mean something else: `append_content`.
     let is_required = |similar: &&str| required.contains(similar) && similar.contains(name);
@@ -439,6 +447,16 @@ mod tests {
             ("read_content_lines", "start", Some("start_line"), Some("start_line")),
             ("read_content_lines", "line", None, None),
             ("undo_edit", "id", Some("edit_id"), Some("edit_id")),
+            ("safe_edit_file", "expected_replacements", Some("expect_matches"), Some("expect_matches")),
+            ("edit_file", "expected_replacements", None, None),
+            ("undo_edit", "patch", None, None),
+            ("undo_edit", "patth", Some("path"), Some("path")),
+            ("read_content_lines", "Patch", None, None),
+            ("safe_edit_file", "code", None, Some("content")),
+            ("edit_file", "code", None, Some("new_string")),
+            ("edit_files", "code", None, None),
+            ("safe_edit_file", "diff", None, None),
+            ("delete_content", "append", None, None),
         ] {
             let tool = TOOLS.iter().find(|listed| listed.name == tool).unwrap();
             let arguments = [(given.to_owned(), json!("x"))].into_iter().collect();

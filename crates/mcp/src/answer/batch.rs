@@ -11,7 +11,7 @@ use super::gates::unchecked_warning;
 use super::message::{Message, UNCHANGED, change_summary};
 use super::offers::CallOffers;
 use super::options::ResponseOptions;
-use super::response::FullResponse;
+use super::response::{DiffSource, FullResponse};
 use super::reverted_edit::RevertedEdit;
 use super::shown_parts::is_shortened;
 use super::size_limit::{self, SizedEdit};
@@ -80,6 +80,9 @@ pub(super) fn render_reports(
     }
     if common.status == Status::Written.name() {
         common.notes.extend(reverted.and_then(|reverted| reverted.origin_note(options)));
+    }
+    if !common.success && options.forms == Forms::Text {
+        parts.iter_mut().for_each(shorten_accepted);
     }
     shorten_common(&mut common, options);
     if let Some(count) = refused_count(&parts) {
@@ -179,6 +182,19 @@ fn shorten_entry(part: &mut FullResponse<'_>) {
     (response.success, response.written, response.changed) = (None, None, None);
     (response.hint, response.code, response.edit_id) = (None, None, None);
     response.for_text.headline.iter_mut().for_each(|headline| headline.preface = "");
+}
+
+/// Removes from the text of an accepted edit of a rejected call what it would change, unless it has findings that count.
+fn shorten_accepted(part: &mut FullResponse<'_>) {
+    let response = &mut part.response;
+    if !response.is_success() || response.findings.iter().any(|found| found.counts) {
+        return;
+    }
+    part.diff = DiffSource::None;
+    (response.edits, response.match_locations, response.line_map) = Default::default();
+    (response.gates, response.findings, part.omitted) = Default::default();
+    (response.for_text.match_details, response.for_text.old_findings) = Default::default();
+    response.for_text.headline.iter_mut().for_each(|headline| headline.details.clear());
 }
 
 /// A part that waits for its share of the space.
@@ -298,7 +314,8 @@ fn common_fields(
     }
 }
 
-/// Builds the answer from the files, `None` for one that is not shown, with the first line of the text.
+/// Builds the answer from the files, `None` for one that is not shown, with the first line of the text. The text has the
+/// refused files first.
 fn with_files(
     mut common: BatchResponse,
     first_line: &str,
@@ -316,10 +333,12 @@ fn with_files(
         common.code.iter().map(|code| format!("{code}; {}", common.hint.as_deref().unwrap_or_default())),
     );
     lines.extend(common.edit_id.iter().map(|id| format!("edit {id}")));
+    let mut accepted = Vec::new();
     for SizedEdit { response, text, .. } in files.into_iter().flatten() {
+        if response.is_success() { &mut accepted } else { &mut lines }.push(text);
         common.files.push(response);
-        lines.push(text);
     }
+    lines.append(&mut accepted);
     lines.extend(common.notes.iter().map(|note| format!("note: {note}")));
     Answer::new(Response::Batch(Box::new(common)), lines.join("\n"))
 }

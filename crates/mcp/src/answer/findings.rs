@@ -1,5 +1,6 @@
 //! The findings of an edit that its answer lists.
 
+use super::forms::Forms;
 use super::gates::{finding_line, required_error};
 use super::options::ResponseOptions;
 use lockgate_checks::Finding;
@@ -53,10 +54,12 @@ impl<'a> ListedFindings<'a> {
             finding: Some(*at),
             ..ReportedWarning::from(finding_line(finding))
         }));
+        // The text form has no line for a finding that does not count.
+        let is_listed = |found: &&Finding| options.forms != Forms::Text || found.counts || found.blocking;
         let omitted = OmittedLines {
             errors: blocking.len().saturating_sub(MAX_FINDINGS.0),
             warnings: warned.len().saturating_sub(MAX_FINDINGS.0),
-            findings: findings.len() - reported.len(),
+            findings: findings.iter().skip(shown).filter(is_listed).count(),
         };
         ListedFindings { blocking, old: findings.len() - counting, errors, warnings, reported, omitted }
     }

@@ -172,21 +172,34 @@ fn is_only_match(report: &Report) -> bool {
     report.matches.replacements == Some(1) && report.matches.total.is_none_or(|total| total == 1)
 }
 
-/// Returns the number of replaced matches, that of all matches, and where they were, as in `2 of 3 (lines 7, 9)`.
+/// Returns the number of replaced matches, that of all matches, and their lines, as in `2 of 3 (lines 7, 9)`.
 fn replaced(report: &Report) -> Option<String> {
     let count = report.matches.replacements?;
     let total = report.matches.total.map(|total| format!(" of {total}")).unwrap_or_default();
-    let lines: Vec<String> =
-        report.matches.lines.iter().take(MAX_LISTED_LINES).map(|place| place.line.to_string()).collect();
-    let word = if count == 1 { "line" } else { "lines" };
-    let more = match count.saturating_sub(lines.len()) {
+    Some(match line_list(report, count) {
+        None => format!("{count}{total}"),
+        Some(lines) => format!("{count}{total} ({lines})"),
+    })
+}
+
+/// Returns the lines of `count` matches, each once, as in `lines 7, 9 and 3 more lines`.
+fn line_list(report: &Report, count: usize) -> Option<String> {
+    let mut listed: Vec<usize> = report.matches.lines.iter().map(|place| place.line).collect();
+    let mut starts: Vec<usize> = report.matches.spans.iter().map(|span| *span.start()).collect();
+    // The matches of several edits have no spans; if not all are in the list, the number of their lines is unknown.
+    let is_complete = !starts.is_empty() || listed.len() >= count;
+    listed.dedup();
+    starts.dedup();
+    let all = starts.len().max(listed.len());
+    listed.truncate(MAX_LISTED_LINES);
+    let more = match all - listed.len() {
+        _ if !is_complete => " and more".to_owned(),
         0 => String::new(),
-        more => format!(" and {more} more"),
+        more => format!(" and {}", counted(more, "more line")),
     };
-    match lines.is_empty() {
-        true => Some(format!("{count}{total}")),
-        false => Some(format!("{count}{total} ({word} {}{more})", lines.join(", "))),
-    }
+    let word = if all == 1 && is_complete { "line" } else { "lines" };
+    let listed: Vec<String> = listed.iter().map(usize::to_string).collect();
+    (!listed.is_empty()).then(|| format!("{word} {}{more}", listed.join(", ")))
 }
 
 /// Returns the value of `bytes_outside_edit`.

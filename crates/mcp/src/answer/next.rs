@@ -39,11 +39,10 @@ pub(super) fn next_step(error: &Error, options: &ResponseOptions) -> (String, Op
     (hint, next)
 }
 
-/// Returns the step that changes every match, if the search text matches in several places and the called tool has a field
-/// for that. `None` if the call sets it already.
+/// Returns the step that changes every match, if that is possible and the called tool has a field for it. `None` if the
+/// call sets it already.
 fn every_match_step(error: &Error, options: &ResponseOptions) -> Option<&'static str> {
-    let is_of_search = error.code == Code::AmbiguousMatch && error.field.as_deref() != Some("within");
-    let current = options.offers.current_call.as_ref().filter(|_| is_of_search)?;
+    let current = options.offers.current_call.as_ref().filter(|_| error.allows_every_match())?;
     let entry = error.entry_index();
     let fields = match (entry, current.arguments.get("edits")) {
         (Some(at), Some(edits)) => edits.get(at)?.as_object()?,

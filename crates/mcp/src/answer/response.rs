@@ -58,8 +58,9 @@ impl<'a> FullResponse<'a> {
         let (diff, regions, verdict) = (report.diff(), report.regions(), &report.verdict);
         let refused = report.status == Status::Refused;
         let findings = ListedFindings::new(report, options);
-        // The counts and the only changed lines tell how the others moved.
-        let is_derivable = message::shows_lines(report, options) && regions.len() == 1;
+        // The counts and the only changed lines tell how the others moved, unless the caller knows an earlier text.
+        let is_only_change = regions.len() == 1 && !report.change.has_other_shifts;
+        let is_derivable = message::shows_lines(report, options) && is_only_change;
         let remedy =
             if findings.blocking.is_empty() { required_hint(report) } else { Code::GateRefused.remedy() };
         let (code, detail) = options.profile.code_pair(Code::GateRefused);

@@ -18,7 +18,7 @@ use super::options::ResponseOptions;
 use super::response::FullResponse;
 use super::text;
 use lockgate_checks::Outcome;
-use lockgate_protocol::{EditResponse, ReportedGate, json_size};
+use lockgate_protocol::{EditResponse, ReportedFinding, ReportedGate, json_size};
 
 /// Bytes of a JSON-RPC response apart from the two forms of the answer.
 pub(super) const ENVELOPE: usize = 160;
@@ -305,7 +305,12 @@ impl<'a> CutResponse<'a> {
         let match_locations = keep(&mut response.match_locations, Part::MatchLocations, is_shown);
         let line_map = keep(&mut response.line_map, Part::LineMap, is_shown);
         let gates = keep(&mut response.gates, Part::Gates, is_shown);
-        let findings = keep(&mut response.findings, Part::Findings, is_shown) + full.omitted.findings;
+        // The text form has no line for a finding that does not count.
+        let is_listed =
+            |found: &&ReportedFinding| self.options.forms != Forms::Text || found.counts || found.blocking;
+        let listed = response.findings.iter().filter(is_listed).count() + full.omitted.findings;
+        keep(&mut response.findings, Part::Findings, is_shown);
+        let findings = listed - response.findings.iter().filter(is_listed).count();
         let warnings =
             keep(&mut response.validation_warnings, Part::Warnings, is_shown) + full.omitted.warnings;
         let notes = keep(&mut response.notes, Part::Notes, is_shown) + self.long_notes;

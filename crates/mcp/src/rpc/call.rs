@@ -65,8 +65,18 @@ async fn handle(
     };
     let shown_parts = call_context.shown_parts.clone();
     let (effect, profile) = (tool.effect, tool.profile);
-    let options =
-        ResponseOptions { forms, effect, path, profile, offers, shown_parts, ..ResponseOptions::default() };
+    let limit = requested_limit(&arguments).filter(|_| offers.has_max_bytes);
+    let limit = limit.unwrap_or(ResponseOptions::default().limit);
+    let options = ResponseOptions {
+        limit,
+        forms,
+        effect,
+        path,
+        profile,
+        offers,
+        shown_parts,
+        ..ResponseOptions::default()
+    };
     let inquiry = Inquiry::new(tool.name, &arguments, &call_context, &context);
     let named = named_entity(tool, &arguments);
     let (request, resumed) = match parse_call(tool, arguments, &inquiry, &returned).await {
@@ -86,6 +96,13 @@ async fn handle(
             render(options, tool.profile.rename_error_field(error).into()).await.into()
         }
     }
+}
+
+/// Returns the valid `max_bytes` of the arguments, even if others of them are invalid.
+fn requested_limit(arguments: &JsonObject) -> Option<usize> {
+    let value = arguments.get("max_bytes")?;
+    let number = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
+    usize::try_from(number).ok().filter(|limit| ResponseOptions::LIMITS.contains(limit))
 }
 
 /// Returns the entity that the arguments name, even if others of them are invalid.

@@ -439,3 +439,66 @@ async fn the_compact_form_has_what_the_next_call_needs() {
     let size = |answer: &Value| answer.to_string().len();
     assert!(size(&edit) * 2 < size(&full), "{} and {}", size(&edit), size(&full));
 }
+
+#[tokio::test]
+async fn a_text_that_is_sent_alone_says_how_lines_moved_since_the_expected_version() {
+    let mut client = Client::new("all");
+    client.begin_as(TEXT_CLIENTS[0], "2025-11-25", json!({})).await;
+    let file = client.root.path().join("a.txt");
+    let text: String = (0..30).map(|line| format!("l{line}\n")).collect();
+    std::fs::write(&file, &text).unwrap();
+    let mut id = 0;
+    let mut call = async |name: &str, arguments: Value| {
+        id += 1;
+        let answer = client.request(id, "tools/call", json!({"name": name, "arguments": arguments})).await;
+        answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    let version_in = |text: &str| {
+        let (_, version) = text.split_once("version ").unwrap();
+        version.chars().take(12).collect::<String>()
+    };
+    let read = call("read_content_lines", json!({"path": "a.txt"})).await;
+    let edit = |version: &str, line: usize, content: &str| {
+        let lines = json!([{"start_line": line, "end_line": line, "new_content": content}]);
+        json!({"path": "a.txt", "expected_version": version, "line_edits": lines})
+    };
+    std::fs::write(&file, format!("a\nb\nc\n{text}")).unwrap();
+    let old = version_in(&read);
+    let one = call("safe_edit_file", edit(&old, 20, "L19\n")).await;
+    let moved = "\nlines moved: from old line 1 +3\n";
+    assert!(one.starts_with("wrote a.txt") && one.contains(moved), "{one}");
+    let several = call("edit_files", json!({"edits": [edit(&old, 25, "L24\n")]})).await;
+    assert!(several.starts_with("wrote 1 file") && several.contains(moved), "{several}");
+    // The control: the only changed lines say how the others moved.
+    let last = call("safe_edit_file", edit(&version_in(&several), 10, "one\ntwo\n")).await;
+    assert!(last.starts_with("wrote a.txt") && !last.contains("lines moved"), "{last}");
+}
+
+#[tokio::test]
+async fn a_call_that_is_not_carried_out_is_answered_within_its_own_limit() {
+    let path = format!("{}a.py", "d/".repeat(79));
+    for (tool, arguments) in [
+        (
+            "ai_edit_code",
+            json!({"edit_instruction": "x", "start_line": 1, "expected_version": "0123456789ab"}),
+        ),
+        ("ai_edit_code", json!({"edit_instruction": "x".repeat(300), "start_lin": 1})),
+        ("safe_edit_file", json!({"path": path, "search": "x", "replace": "y".repeat(300), "mod": "strict"})),
+    ] {
+        let size_at = async |max_bytes: Value| {
+            let mut client = Client::new("all");
+            client.begin("2025-11-25").await;
+            let mut arguments = arguments.clone();
+            arguments["max_bytes"] = max_bytes;
+            if tool == "ai_edit_code" {
+                arguments["target_file"] = json!(path);
+            }
+            let call = json!({"name": tool, "arguments": arguments});
+            let answer = client.request(1, "tools/call", call).await;
+            assert_eq!(answer["result"]["isError"], true, "{answer}");
+            answer.to_string().len()
+        };
+        let sizes = [size_at(json!(1024)).await, size_at(json!("1024")).await, size_at(Value::Null).await];
+        assert!(sizes[0] <= 1024 && sizes[1] <= 1024 && sizes[2] > 1024, "{tool} {arguments}: {sizes:?}");
+    }
+}

@@ -16,6 +16,9 @@ const WIDTH: usize = 60;
 const AROUND: usize = 5;
 /// The maximum number of lines before a match that a hint asks to quote.
 const LINES_BEFORE: usize = 5;
+/// The maximum number of matches that a rejection tries to replace, to learn whether the replacement of every match is
+/// possible. With more, this would take longer than the rejected edit itself, and the proposed call finds out.
+const MAX_TRIED_MATCHES: usize = 20;
 
 /// Plans the edit of the only match of a block, or of every match if the search asks for that.
 ///
@@ -52,13 +55,23 @@ fn into_plan(
     match located {
         Located::One(found) => plan_matches(vec![found], window),
         Located::Unchanged => unchanged(window, Some(1)),
-        Located::Ambiguous { lines, is_complete, .. } => Err(ambiguous(needle, &lines, is_complete, window)),
+        Located::Ambiguous { lines, is_complete, .. } => {
+            let error = ambiguous(needle, &lines, is_complete, window);
+            let is_possible = || lines.len() > MAX_TRIED_MATCHES || can_replace_every(search, needle, window);
+            Err(if is_complete && is_possible() { error.allowing_every_match() } else { error })
+        }
         Located::AlreadyApplied { line } => Err(already_applied(line, window)),
         Located::Conflict(conflict) => Err(conflict_error(&conflict, window)),
         Located::NotFound { nearest: similar, proposal } => {
             Err(missing::block_error(search, needle, window, similar, proposal))
         }
     }
+}
+
+fn can_replace_every(search: &Search, needle: &str, window: &Window<'_>) -> bool {
+    let replace = search.replace.replace("\r\n", "\n");
+    let search_text = SearchText { search: needle, replace: &replace, on_duplicate: search.on_duplicate };
+    locate::locate_every(search_text, window.line_range()).is_ok_and(|found| found.len() <= MATCHES)
 }
 
 /// Returns the plan of an edit that changes nothing. `total` is the number of matches, if they were looked for: a text that

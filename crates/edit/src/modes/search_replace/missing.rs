@@ -417,9 +417,13 @@ fn quotable(needle: &str, window: &Window<'_>) -> String {
     let (top, bottom) = window_lines(window).into_inner();
     let first = nearest.map_or(top, |found| lines.line_at(found.start).saturating_sub(BEFORE).max(top));
     let last = bottom.min(first + SHOWN - 1);
-    let line = |line: usize| -> String {
-        format!("{line}: {}", lines.text(line).chars().take(WIDTH).collect::<String>())
+    let text: Vec<String> =
+        (first..=last).map(|line| format!("{line}: {}", clipped(lines.text(line)))).collect();
+    let is_cut = (first..=last).any(|line| clipped(lines.text(line)) != lines.text(line));
+    let step = if is_cut {
+        format!("read lines {first} to {last} before you quote them; here, long lines are cut at `...`:")
+    } else {
+        format!("quote the actual text, which from line {first} is:")
     };
-    let text: Vec<String> = (first..=last).map(line).collect();
-    format!("quote the actual text, which from line {first} is:\n{}", text.join("\n"))
+    format!("{step}\n{}", text.join("\n"))
 }

@@ -262,20 +262,31 @@ fn unknown(symbol: &str, noun: &str, outline: &Outline, paths: &[&str], nearest:
     }
     let message = match nearest {
         [] => message,
-        nearest => format!("{message}; did you mean {}?", listed(nearest, " or ")),
+        nearest => format!("{message}; did you mean {}?", listed(nearest, " or ", outline)),
     };
     let (shown, more) = paths.split_at(paths.len().min(NAMES));
     let hint = match (shown, more.len()) {
         ([], _) => "there are none".to_owned(),
-        ([only], _) => format!("there is only {}", listed(&[only], "")),
-        (several, 0) => format!("there are {}", listed(several, ", ")),
-        (several, more) => format!("there are {} and {more} more", listed(several, ", ")),
+        ([only], _) if outline.spans(only).len() == 1 => {
+            format!("there is only {}", listed(&[only], "", outline))
+        }
+        (several, 0) => format!("there are {}", listed(several, ", ", outline)),
+        (several, more) => format!("there are {} and {more} more", listed(several, ", ", outline)),
     };
     Error::new(Code::MatchNotFound, message).field("within").hint(hint)
 }
 
-/// Joins names, of which those with a comma are in quotation marks.
-fn listed(names: &[&str], separator: &str) -> String {
-    let quoted = |name: &&str| if name.contains(',') { format!("{name:?}") } else { (*name).to_owned() };
-    names.iter().map(quoted).collect::<Vec<_>>().join(separator)
+/// Joins names, of which those with a comma are in quotation marks. A name of several symbols is listed with its numbers,
+/// because it selects none of them alone.
+fn listed(names: &[&str], separator: &str, outline: &Outline) -> String {
+    let quoted = |name: String| if name.contains(',') { format!("{name:?}") } else { name };
+    let selectors = |name: &&str| {
+        let numbered = |number: usize| quoted(format!("{name}[{number}]"));
+        match (outline.spans(name).len(), outline.highest_number(name)) {
+            (0 | 1, _) => quoted((*name).to_owned()),
+            (_, 2) => [numbered(1), numbered(2)].join(separator),
+            (_, last) => format!("{} to {}", numbered(1), numbered(last)),
+        }
+    };
+    names.iter().map(selectors).collect::<Vec<_>>().join(separator)
 }

@@ -3,7 +3,7 @@ mod random;
 
 use proptest::prelude::*;
 use rmcp::model::{CallToolResult, ContentBlock, NumberOrString, ServerJsonRpcMessage, ServerResult};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::batch::batch;
@@ -242,6 +242,30 @@ async fn a_rejected_file_has_its_findings_however_many_files_there_are() {
                 assert_eq!(shown.unwrap()["findings"][0]["message"], "no such name", "{case}");
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn a_rejected_call_shows_the_refused_files_first_and_no_lines_of_the_others() {
+    let mut reports = verified(12, "src", &[11], "no such name").await;
+    reports[4].verdict.findings = vec![finding(1, "odd")];
+    let reports = Ok(reports);
+    for (forms, shown) in [(Forms::Text, 2), (Forms::Both, 12)] {
+        let limit = 16_000;
+        let answer = batch(&reports, &[], &ResponseOptions { forms, limit, ..ResponseOptions::default() });
+        let files: Vec<&str> = answer.text.lines().filter(|line| line.contains("src/module_")).collect();
+        let at = |number: usize| format!("src/module_{number}.py ");
+        assert!(files[0].contains(&at(11)) && files[1].contains(&at(0)), "{}", answer.text);
+        assert_eq!(files.len(), 12, "{}", answer.text);
+        // The text form has only the lines of the refused file and of that with a finding.
+        assert_eq!(answer.text.matches("\n1+ y = 1").count(), shown, "{}", answer.text);
+        assert_eq!(answer.text.matches("strict would write this").count(), shown - 1, "{}", answer.text);
+        assert!(!answer.text.contains("not shown"), "{}", answer.text);
+        assert_eq!(answer.json["files"][0]["path"], "src/module_0.py", "{}", answer.json);
+        let is_whole = |file: &Value| file["diff"].is_string() && file["edits"].is_array();
+        let whole = answer.json["files"].as_array().unwrap().iter().filter(|file| is_whole(file)).count();
+        // The text form sends no JSON.
+        assert_eq!(whole, if forms == Forms::Both { 12 } else { 0 }, "{}", answer.json);
     }
 }
 
@@ -639,6 +663,24 @@ async fn findings_that_were_there_before_are_counted_in_the_text_and_whole_in_th
     let counted = render(&Ok(report), &ResponseOptions::default()).text;
     assert_eq!(counted.matches("error: long known (syntax").count(), 12, "{counted}");
     assert!(!counted.contains("old finding"), "{counted}");
+}
+
+#[tokio::test]
+async fn the_text_counts_only_findings_that_it_would_show() {
+    let old = |line| Finding { fresh: false, counts: false, ..finding(line, "long known") };
+    let new = |line| Finding { blocking: true, ..finding(line, "odd") };
+    for (count, forms, note) in [
+        (1, Forms::Text, None),
+        (1, Forms::Both, Some("note: not shown: 6 findings")),
+        (25, Forms::Text, Some("note: not shown: 5 findings")),
+    ] {
+        let mut report = written(Watch::idle()).await.unwrap();
+        report.status = Status::Refused;
+        report.verdict.findings = (1..=count).map(new).chain((30..39).map(old)).collect();
+        let text = render(&Ok(report), &ResponseOptions { forms, ..ResponseOptions::default() }).text;
+        let shown = text.lines().find(|line| line.starts_with("note: not shown"));
+        assert_eq!(shown, note, "{text}");
+    }
 }
 
 #[tokio::test]
