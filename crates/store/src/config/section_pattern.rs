@@ -61,7 +61,7 @@ impl RelativePath {
         let is_anchored = pattern.contains('/');
         let is_start =
             |before: Option<&char>| if is_anchored { before.is_none() } else { before == Some(&'/') };
-        let mut ends = Ends(self.before().map(is_start).collect());
+        let mut ends = MatchEnds(self.before().map(is_start).collect());
         let anchored = format!("/{}", pattern.strip_prefix('/').unwrap_or(pattern));
         let text = if is_anchored { &anchored } else { pattern };
         let mut rest = text.chars();
@@ -131,28 +131,28 @@ impl RelativePath {
         std::iter::once(None).chain(self.chars.iter().map(Some))
     }
 
-    fn none(&self) -> Ends {
-        Ends(self.before().map(|_| false).collect())
+    fn none(&self) -> MatchEnds {
+        MatchEnds(self.before().map(|_| false).collect())
     }
 
     /// Matches one character.
-    fn step(&self, starts: &Ends, is_match: impl Fn(char) -> bool) -> Ends {
+    fn step(&self, starts: &MatchEnds, is_match: impl Fn(char) -> bool) -> MatchEnds {
         let steps = starts.0.iter().zip(&self.chars).map(|(&start, &char)| start && is_match(char));
-        Ends(std::iter::once(false).chain(steps).collect())
+        MatchEnds(std::iter::once(false).chain(steps).collect())
     }
 
     /// Matches any number of characters.
-    fn repeat(&self, starts: &Ends, is_match: impl Fn(char) -> bool) -> Ends {
+    fn repeat(&self, starts: &MatchEnds, is_match: impl Fn(char) -> bool) -> MatchEnds {
         let mut reached = false;
         let ends = starts.0.iter().zip(self.before()).map(|(&start, before)| {
             reached = start || (reached && before.is_some_and(|&char| is_match(char)));
             reached
         });
-        Ends(ends.collect())
+        MatchEnds(ends.collect())
     }
 
     /// Matches an integer from `first` to `last`.
-    fn number(&self, starts: &Ends, first: i64, last: i64) -> Ends {
+    fn number(&self, starts: &MatchEnds, first: i64, last: i64) -> MatchEnds {
         let mut ends = self.none();
         for (start, _) in starts.0.iter().enumerate().filter(|(_, is_start)| **is_start) {
             let mut text = String::new();
@@ -179,19 +179,19 @@ impl RelativePath {
 
 /// For each place in the path, true if the pattern so far can end there.
 #[derive(Debug, Clone)]
-struct Ends(Vec<bool>);
+struct MatchEnds(Vec<bool>);
 
-impl Ends {
-    fn or(&self, other: &Ends) -> Ends {
-        Ends(self.0.iter().zip(&other.0).map(|(one, other)| one | other).collect())
+impl MatchEnds {
+    fn or(&self, other: &MatchEnds) -> MatchEnds {
+        MatchEnds(self.0.iter().zip(&other.0).map(|(one, other)| one | other).collect())
     }
 }
 
 /// Braces whose end is not reached yet.
 struct Choice {
-    start: Ends,
+    start: MatchEnds,
     /// Of the patterns before the current one.
-    ends: Ends,
+    ends: MatchEnds,
 }
 
 /// The meaning of an opening brace.
