@@ -33,9 +33,6 @@ const WORDS: [&str; 12] = [
 const CLAUSES: [&str; 11] =
     ["else", "elif", "elsif", "except", "finally", "catch", "rescue", "ensure", "when", "case", "default"];
 
-/// The headings of TeX, the highest first.
-const TEX_HEADINGS: [&str; 5] = ["\\part", "\\chapter", "\\section", "\\subsection", "\\subsubsection"];
-
 /// Finds an elided block; `None` if it has no marks, or its parts do not occur in sequence. The result is ambiguous if a
 /// changed part has several matches, and a conflict if a part cannot be rebased.
 pub(super) fn find(
@@ -331,8 +328,8 @@ impl ElidedMatch<'_> {
         elided.any(|index| self.heading(before, index).is_some_and(|rank| rank <= section))
     }
 
-    /// Returns the rank of a heading: of Markdown, TOML, a document of YAML, a stage of a Dockerfile, INI or TeX. Lines are
-    /// given in their order.
+    /// Returns the rank of a heading: of Markdown, TOML, a document of YAML, a stage of a Dockerfile, or INI. Lines are given in
+    /// their order.
     fn heading(&self, before: &mut QuotedBefore, index: usize) -> Option<usize> {
         let line = self.folded.line(index);
         match self.language.unwrap_or("text") {
@@ -351,11 +348,7 @@ impl ElidedMatch<'_> {
             }
             "yaml" => (line.trim_end() == "---").then_some(1),
             "dockerfile" => line.starts_with("FROM ").then_some(1),
-            "text" => {
-                let command = line.split(['{', '[', '*']).next();
-                let rank = TEX_HEADINGS.iter().position(|heading| command == Some(heading));
-                self.is_ini_section(index).then_some(1).or(rank)
-            }
+            "text" => self.is_ini_section(index).then_some(1),
             _ => None,
         }
     }
@@ -388,16 +381,15 @@ impl ElidedMatch<'_> {
     }
 
     /// Returns true if elided lines close an `#if` section of C that was open before the quoted lines, or close one and end
-    /// in another.
+    /// in another. `#else` does not close one: its `#endif` may be quoted.
     fn leaves_conditional(&self, before: &mut QuotedBefore, elided: Range<usize>) -> bool {
         let quoted = before.conditionals;
         let mut least = quoted;
         for directive in elided.filter_map(|index| self.directive(index)) {
-            let closes = matches!(directive, "else" | "elif" | "elifdef" | "elifndef" | "endif");
-            let Some(outer) = before.conditionals.checked_sub(usize::from(closes)) else { return true };
+            let closed = usize::from(directive == "endif");
+            let Some(outer) = before.conditionals.checked_sub(closed) else { return true };
             least = least.min(outer);
-            let opens = closes && directive != "endif" || directive.starts_with("if");
-            before.conditionals = outer + usize::from(opens);
+            before.conditionals = outer + usize::from(directive.starts_with("if"));
         }
         least < quoted && before.conditionals > least
     }
@@ -481,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_of_ini_and_tex_end_a_section() {
+    fn headings_of_ini_end_a_section() {
         for heading in
             ["[b]", "[b] ; comment", "[b]# comment", "[a.b-c_1:d]", "[remote \"origin\"]", "[b]\n; comment"]
         {
@@ -492,23 +484,11 @@ mod tests {
                 );
             }
         }
-        for heading in ["\\section{B}", "\\section*{B}", "\\section[short]{B}"] {
-            assert!(ends_section(&format!("\\section{{A}}\n{heading}\nText.\nLast.\n")), "{heading}");
-        }
     }
 
     #[test]
     fn lines_in_brackets_that_are_no_headings_end_no_section() {
-        for line in [
-            "[see below]",
-            "[<Literal>]",
-            "[Net.X]::Y = [int]",
-            "[[b]]",
-            "[]",
-            "[b] text",
-            " [b]",
-            "\\sections{B}",
-        ] {
+        for line in ["[see below]", "[<Literal>]", "[Net.X]::Y = [int]", "[[b]]", "[]", "[b] text", " [b]"] {
             assert!(!ends_section(&format!("x = 1\n{line}\nname = value\nz = 1\n")), "{line}");
         }
         for behind in ["Some words.", "let x = 1", "$x = 1", "= 1"] {

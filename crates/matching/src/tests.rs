@@ -450,25 +450,11 @@ fn elided_lines_of_another_function_section_or_statement() {
             "int y = 1;\n",
         ),
         (
-            "cpp",
-            "#ifdef A\nint one;\nint x;\nint y = 1;\n#else\nint x;\nint z = 2;\n#endif\n",
-            "#ifdef A\nint one;\n",
-            "int z = 2;\n",
-            "int y = 1;\n",
-        ),
-        (
             "text",
             "[a]\nname = 1\nkey = 0\nsize = 2\n\n[b]\nkind = 3\nother = 4\n",
             "name = 1\n",
             "other = 4\n",
             "size = 2\n",
-        ),
-        (
-            "text",
-            "\\section{A}\nOne.\n\\subsection*{Less}\nTwo.\n\\section{B}\nThree.\nLast.\n",
-            "\\section{A}\nOne.\n",
-            "Last.\n",
-            "Two.\n",
         ),
     ] {
         let edit = |last: &str| {

@@ -9,7 +9,6 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::code_files::extension;
 use super::elided_words;
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
@@ -209,29 +208,11 @@ fn introduces(texts: &TextPair<'_>, line: usize) -> bool {
     })
 }
 
-/// The extensions of files in which three dots are a statement or an operand of their own.
-const WITH_DOTS: [&str; 5] = ["lua", "pl", "pm", "pyi", "raku"];
-
-/// True for dots on a line of code, unless they are valid there: in some languages, as the whole body of a block of Python,
-/// or as one of several values.
+/// True for dots on a line of code that the language does not allow there. In Python they are a statement, and in other
+/// languages a parameter, an operand or text between tags.
 fn is_no_statement(texts: &TextPair<'_>, line: usize) -> bool {
-    let text = texts.after.text(line);
-    let is_code = |line: &usize| {
-        let text = texts.after.text(*line);
-        let start = texts.after.span(*line).start + text.len() - text.trim_start().len();
-        !text.trim().is_empty() && texts.part(start) == LexicalPart::Code
-    };
-    // A docstring begins with its quotation mark, which is code.
-    let is_docstring = |text: &str| text.trim_start().trim_start_matches(['r', 'R']).starts_with(['"', '\'']);
-    let above = (1..line).rev().find(is_code).map_or("", |line| texts.after.text(line));
-    let below = (line + 1..=texts.after.count()).find(is_code).map_or("", |line| texts.after.text(line));
-    let is_outside = |other: &str| other.is_empty() || indent(other) < indent(text);
-    let is_body = is_outside(below) && (is_outside(above) || is_docstring(above));
-    (texts.kind == TextKind::Code || texts.is_code_file)
-        && !WITH_DOTS.contains(&extension(texts.path()).as_str())
-        && is_code(&line)
-        && !above.trim_end().ends_with([',', '(', '['])
-        && !(is_body && texts.language() == "python")
+    let is_continued = line > 1 && texts.after.text(line - 1).trim_end().ends_with('\\');
+    texts.kind == TextKind::Code && !is_continued && !texts.is_in_string(line) && !texts.is_sound(line)
 }
 
 /// Returns the number of removed lines minus the number of added lines.

@@ -92,11 +92,6 @@ impl<'a> TextPair<'a> {
         self.own_lines.as_ref().is_none_or(|own| own.contains(self.after.text(line)))
     }
 
-    /// Returns the path of the file.
-    pub(super) fn path(&self) -> &str {
-        self.draft.path
-    }
-
     /// Returns the name of the language; empty if unknown.
     pub(super) fn language(&self) -> &'static str {
         self.draft.language_name()

@@ -59,7 +59,7 @@ pub(super) fn search_of_file(block: &Block<'_>, site: &MatchSite, text: Lines<'_
     let is_of_text = trimmed.search != trimmed.replace || !is_as_quoted && !is_shifted && differs_from_file();
     let has_indent = is_of_text
         && (has_indent_of_file(block, &actual, &versions, first)
-            || !is_as_quoted && !is_shifted && has_unit_of_file(block, &origins, &versions));
+            || !is_as_quoted && has_unit_of_file(block, &origins, &versions));
     let has_marks = versions.iter().any(|line| line.is_of_file(str::trim))
         && !versions.iter().any(|line| line.is_as_quoted(str::trim));
     let line = |(quoted, actual): (&str, &str)| {
@@ -93,27 +93,41 @@ fn has_indent_of_file(
     begins_as_file && any_of_file && none_as_quoted || has_own_depth && (any_of_file || none_as_quoted)
 }
 
-/// Returns true if the edit adds or removes the same indentation in all lines: it moves the block.
+/// Returns true if the edit adds or removes the same indentation in all indented lines: it moves the block.
 fn is_shifted(versions: &[LineVersions<'_>]) -> bool {
-    let shift = versions.first().map_or(0, LineVersions::shift);
-    shift != 0 && versions.iter().all(|line| line.shift() == shift)
+    let is_indented =
+        |line: &&LineVersions<'_>| !indent_of(line.quoted).is_empty() || !indent_of(line.wanted).is_empty();
+    let mut shifts = versions.iter().filter(is_indented).map(LineVersions::shift);
+    shifts.next().is_some_and(|first| first != 0 && shifts.all(|shift| shift == first))
 }
 
-/// Returns true if a line that stays inside the same lines has the file's indentation: the edit does not indent it, and only
-/// the search has another unit.
+/// Returns true if lines that stay inside the same lines have the file's indentation, and show that only the search has
+/// another unit: by other blanks, or because lines of different depth differ by different amounts. Lines that differ by the
+/// same amount may be indented by the edit.
 fn has_unit_of_file(block: &Block<'_>, origins: &[Option<usize>], versions: &[LineVersions<'_>]) -> bool {
     let nested = nested_as_quoted(block, origins);
-    versions.iter().any(|line| nested.get(line.row) == Some(&true) && line.is_of_file(indent_of))
+    let is_of_file =
+        |line: &&LineVersions<'_>| nested.get(line.row) == Some(&true) && line.is_of_file(indent_of);
+    let lines = || versions.iter().filter(is_of_file);
+    let has_other_blanks = |line: &LineVersions<'_>| {
+        let (quoted, wanted) = (indent_of(line.quoted), indent_of(line.wanted));
+        !quoted.starts_with(wanted) && !wanted.starts_with(quoted)
+    };
+    let shift = lines().next().map(LineVersions::shift);
+    lines().any(|line| has_other_blanks(line) || Some(line.shift()) != shift)
 }
 
 /// Returns, for each line of the replacement, true if it keeps or changes a quoted line, and is inside the same lines.
 fn nested_as_quoted(block: &Block<'_>, origins: &[Option<usize>]) -> Vec<bool> {
     let (quoted, wanted) = (outer_lines(&block.search.lines), outer_lines(&block.replace.lines));
+    // The quote shows what encloses a line only if no later one is shallower.
+    let widths = || block.search.lines.iter().map(|line| indent_of(line).len());
+    let is_shallowest = |base: usize| widths().nth(base) == widths().min();
     let mut nested: Vec<bool> = Vec::with_capacity(origins.len());
     for (origin, outer) in origins.iter().zip(wanted) {
         let quoted_outer = origin.and_then(|base| quoted.get(base).copied());
         nested.push(match (quoted_outer, outer) {
-            (Some(None), None) => true,
+            (Some(None), None) => origin.is_some_and(is_shallowest),
             (Some(Some(base)), Some(row)) => {
                 origins.get(row) == Some(&Some(base)) && nested.get(row) == Some(&true)
             }
@@ -206,6 +220,9 @@ mod tests {
         assert_eq!(based(file, "a()\nb()\n", "if c:\n    a()\n    b()\n"), None);
         assert_eq!(based(file, "a()\nb()\n", "    a()\n    b()\n"), None, "nothing else changes");
         assert_eq!(based(file, "a()\nb()\n", "a()\nif c:\n    b()\n"), None);
+        for replace in ["a:\n    b()\n    c()\n", "a:\n  c:\n    b()\n"] {
+            assert_eq!(based("a:\n    b()\n", "a:\n  b()\n", replace), None, "another unit: {replace:?}");
+        }
         let with_text = "        a()\n        c(\"\"\"\nd\"\"\")\n        b()\n";
         assert_eq!(based("a()\nb()\n", "        a()\n        b()\n", with_text), None, "a line of a text");
         assert_eq!(based(file, "    a()\n    b()  \n", "        a()\n        c()\n"), None, "quoted exactly");
@@ -219,7 +236,7 @@ mod tests {
             for replace in [
                 "a:\n    b(1)\n    if d:\n        e()\n",
                 "a:\n    c()\n    b()\n    if d:\n        e()\n",
-                "a:\n    if d:\n        e()\n",
+                "a:\n    if d:\n        e()\n    c()\n",
                 "a:\n    b()\n    if d:\n        e()\n        c()\n",
             ] {
                 assert_eq!(based(file, search, replace), text, "{search:?} {replace:?}");
@@ -238,6 +255,8 @@ mod tests {
         let block = "  c()\n  if a:\n    if b:\n      d()\n";
         let search = "    c()\n    if a:\n        if b:\n            d()\n";
         assert_eq!(based(block, search, "if a:\n    if b:\n        d()\n"), None, "all are shifted alike");
+        let tail = "    c();\n  }\n}\n";
+        assert_eq!(based(tail, "        c();\n    }\n}\n", "    c();\n}\n}\n"), None, "a tail moves");
         assert_eq!(based(file, "a:\n  b()\n", file), None, "nothing else changes");
     }
 

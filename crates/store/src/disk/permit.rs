@@ -16,6 +16,7 @@ use std::sync::OnceLock;
 
 const ANY_WRITE: u32 = 0o222;
 const SET_ID: u32 = 0o6000;
+const SET_GID: u32 = 0o2000;
 /// The extended attribute with the capabilities of a program.
 pub(crate) const CAPABILITIES: &CStr = c"security.capability";
 
@@ -183,8 +184,9 @@ pub(crate) fn refuse_uncopyable_metadata(folder: &Folder, file: &OwnedFd, path: 
         return Ok(());
     }
     let stat = rustix::fs::fstat(file).map_err(|errno| failed("fstat", path, errno))?;
-    // In a folder of the same group, a new file may get it without being given it.
-    let has_group = || folder.stat(".").is_ok_and(|folder| folder.st_gid == stat.st_gid);
+    // A folder with setgid gives new files its group.
+    let has_group =
+        || folder.stat(".").is_ok_and(|folder| folder.st_gid == stat.st_gid && folder.st_mode & SET_GID != 0);
     if !is_own_group(stat.st_gid) && !has_group() {
         let group = stat.st_gid;
         let problem = format!("belongs to the group {group}, which this user cannot give to a new file");
