@@ -63,8 +63,9 @@ pub(super) fn find_replaced(
         |start| removed > 0 && depths(replace) > 1 && levels::is_moved_block(replace, folded, start);
     let is_applied = |(start, removed): &(usize, Option<&[&str]>)| {
         let own = levels::strictness(replace, folded, *start);
-        // A line with words is the removed one, and not another bracket.
-        removed.is_some_and(|lines| !lines.iter().any(|line| line.contains(char::is_alphanumeric)))
+        // Any other line than a bracket is the removed one.
+        let is_bracket = |line: &&str| line.trim().chars().all(|sign| "()[]{};,".contains(sign));
+        removed.is_some_and(|lines| lines.iter().all(is_bracket))
             && own.is_some_and(|own| own.has_quoted_indent() || is_moved(*start))
     };
     let sites = [(at, search.lines.get(replace.len()..)), (at + removed, search.lines.get(..removed))];
