@@ -215,6 +215,14 @@ mod tests {
     }
 
     #[test]
+    fn comments_that_do_not_end_are_charged_for_the_text_that_they_are_sought_in() {
+        let read_html = |text: &str| read("html", "a.html", text, 500_000).map(drop);
+        let open = "<!--".repeat(60_000);
+        assert_eq!(read_html(&open), Err(Unreadable::TooLong));
+        assert_eq!(read_html(&(open + "-->")), Ok(()), "each of them ends there");
+    }
+
+    #[test]
     fn the_same_steps_give_the_same_answer() {
         let text = "def f(:\n    x = (]\n".repeat(50);
         let enough = |steps: &usize| read("python", "a.py", &text, *steps).is_ok();

@@ -87,6 +87,7 @@ static ALL: [Grammar; 16] = [
     row("bash", |_| vec![tree_sitter_bash::LANGUAGE.into()]),
     Grammar {
         weight: weight::of_html,
+        base_cost: weight::of_html_comments,
         forgets: weight::html_forgets,
         ..row("html", |_| vec![tree_sitter_html::LANGUAGE.into()])
     },

@@ -4,7 +4,8 @@
 //! elements a step takes a hundred times as long. The number of tags, except void ones, bounds the
 //! number of elements open at once.
 //!
-//! The Python grammar reads to the end of a block of comments for each line of it, to find the next indentation.
+//! The Python grammar reads to the end of a block of comments for each line of it, to find the next indentation. The
+//! HTML grammar reads to the end of the text for each comment that does not end.
 
 /// This many open elements double the duration of a step.
 const DOUBLING: usize = 70;
@@ -44,6 +45,18 @@ pub(super) fn of_python_comments(text: &str) -> usize {
         }
     }
     steps.saturating_add(comments.saturating_mul(size / 2) / READ_AHEAD)
+}
+
+/// A step of the HTML parser takes as long as this many bytes of comments; a fifth of what was measured, since the search for
+/// the end of a comment cannot be ended.
+const COMMENT_BYTES: usize = 200;
+
+/// Returns the number of steps to charge for the comments of an HTML text that do not end, before it is parsed.
+pub(super) fn of_html_comments(text: &str) -> usize {
+    let after_last = text.rfind("-->").map_or(0, |end| end + 3);
+    let rest = text.get(after_last..).unwrap_or_default();
+    let read = rest.match_indices("<!--").map(|(at, _)| rest.len() - at);
+    read.sum::<usize>() / COMMENT_BYTES
 }
 
 /// The HTML grammar serializes the open elements into a buffer of 1,024 bytes and drops what does not

@@ -18,6 +18,8 @@ use super::{Unreadable, WalkStep, find, walk};
 
 /// The maximum depth of a searched tree.
 const DEEPEST: usize = 1_000;
+/// The maximum number of children of an error in a searched tree. A step of a search visits all those behind its node.
+const MAX_ERROR_CHILDREN: u32 = 5_000;
 /// The maximum number of open matches.
 const OPEN: u32 = 4_096;
 
@@ -134,9 +136,7 @@ pub fn uses(
     text: &str,
     steps: usize,
 ) -> Result<Vec<(TagRole, Range<usize>)>, Unreadable> {
-    if nests_deep(tree) {
-        return Err(Unreadable::TooDeep);
-    }
+    check_shape(tree)?;
     let query = query(language, &tree.language()).ok_or(Unreadable::Unknown)?;
     let role = |name: &str| (!name.starts_with(COMPARED)).then(|| TagRole::from_capture(name));
     let meanings: Vec<Option<TagRole>> = query.capture_names().iter().map(|name| role(name)).collect();
@@ -156,13 +156,18 @@ pub fn uses(
     Ok(found.into_iter().map(|(span, meaning)| (meaning, span)).collect())
 }
 
-fn nests_deep(tree: &Tree) -> bool {
-    let mut deep = false;
-    walk(tree, |_, level| {
-        deep |= level > DEEPEST;
-        if deep { WalkStep::Stop } else { WalkStep::Enter }
+/// Fails for a tree that a query needs too long to search.
+fn check_shape(tree: &Tree) -> Result<(), Unreadable> {
+    let mut shape = Ok(());
+    walk(tree, |node, level| {
+        if level > DEEPEST {
+            shape = Err(Unreadable::TooDeep);
+        } else if node.is_error() && node.child_count() > MAX_ERROR_CHILDREN {
+            shape = Err(Unreadable::TooLong);
+        }
+        if shape.is_ok() { WalkStep::Enter } else { WalkStep::Stop }
     });
-    deep
+    shape
 }
 
 /// Returns the query for a dialect; compiles it once.
@@ -278,6 +283,15 @@ mod tests {
         let roles = found("c", "a.h", "class A : public B { int f(); };\n").unwrap();
         assert!(roles.contains(&(TagRole::Type, "B".to_owned())), "{roles:?}");
         assert!(found("c", "a.h", "int f(B b);\n").unwrap().contains(&(TagRole::Type, "B".to_owned())));
+    }
+
+    #[test]
+    fn an_error_with_many_children_is_not_searched() {
+        for (language, path, piece) in [("javascript", "a.js", "`${"), ("python", "a.py", "not ")] {
+            let broken = |count: usize| found(language, path, &piece.repeat(count));
+            assert_eq!(broken(10_000), Err(Unreadable::TooLong), "{language}");
+            assert_eq!(broken(2_000), Ok(Vec::new()), "{language}");
+        }
     }
 
     #[test]
