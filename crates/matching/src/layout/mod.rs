@@ -80,7 +80,7 @@ pub(super) fn find(matcher: &mut Matcher<'_>) -> Option<Located> {
             if let Some(conflict) = near_duplicate(matcher, &lines) {
                 return Some(Located::Conflict(conflict));
             }
-            Some(match rebase::rebase(&code, one, &quote, &replacement) {
+            Some(match rebase::rebase(code, one, &quote, &replacement) {
                 Some(changes) => {
                     Located::One(UniqueMatch::new(changes, MatchLevel::Layout, Score::IDENTICAL, lines))
                 }

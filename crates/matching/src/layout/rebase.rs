@@ -11,14 +11,35 @@ use lockgate_text::Change;
 
 /// Returns the changes of an edit; `None` if the replacement would not be in the place of the match token for token.
 pub(super) fn rebase(
-    code: &SourceCode<'_>,
+    code: SourceCode<'_>,
     one: &CodeMatch,
     quote: &Tokens<'_>,
     replacement: &Tokens<'_>,
 ) -> Option<Vec<Change>> {
-    let context = MatchContext::new(code, one, quote, replacement);
-    let changes = if replacement.len() == 0 { vec![context.removal()] } else { context.changes()? };
-    context.is_proved(&changes).then_some(changes)
+    let context = MatchContext::new(&code, one, quote, replacement);
+    if replacement.len() == 0 {
+        return Some(vec![context.removal()]);
+    }
+    let changes = context.changes()?;
+    let (source, rules, view, span) = (code.source, code.rules, code.file.text, one.span(&code));
+    // The tree takes much memory, and the one of the result takes as much.
+    drop(code);
+    let (result, place) = apply(view, span, &changes)?;
+    let result = SourceCode::parse(source, &result, rules)?;
+    has_match(&result, replacement, place).then_some(changes)
+}
+
+/// Applies changes to a text. Returns the result, and the range in it from the first change or the start of the match to
+/// the end of the match; `None` if a change is outside of the text.
+fn apply(view: &str, matched: Range<usize>, changes: &[Change]) -> Option<(String, Range<usize>)> {
+    let (mut result, mut end) = (view.to_owned(), matched.end);
+    for change in changes.iter().rev() {
+        view.get(change.span.clone())?;
+        result.replace_range(change.span.clone(), &change.text);
+        end = (end + change.text.len()).saturating_sub(change.span.len());
+    }
+    let start = changes.first().map_or(matched.start, |first| first.span.start.min(matched.start));
+    Some((result, start..end))
 }
 
 impl MatchContext<'_> {
@@ -125,28 +146,13 @@ impl MatchContext<'_> {
             Some(_) => further.is_empty().then(|| vec![first]),
         }
     }
+}
 
-    /// Parses the result, and returns true if it has the replacement in the place of the match.
-    fn is_proved(&self, changes: &[Change]) -> bool {
-        let mut view = self.code.file.text.to_owned();
-        let span = self.one.span(self.code);
-        let mut length = span.len();
-        for change in changes.iter().rev() {
-            if view.get(change.span.clone()).is_none() {
-                return false;
-            }
-            view.replace_range(change.span.clone(), &change.text);
-            length = (length + change.text.len()).saturating_sub(change.span.len());
-        }
-        if self.replacement.len() == 0 {
-            return true;
-        }
-        let Some(after) = SourceCode::parse(self.code.source, &view, self.code.rules) else { return false };
-        // Removed lines begin before their first token.
-        let begin = changes.first().map_or(span.start, |change| change.span.start.min(span.start));
-        let mut starts =
-            (0..after.file.len()).filter(|at| after.file.token(*at).is_some_and(|it| it.span.start >= begin));
-        let matched = starts.next().and_then(|at| after.match_from(self.replacement, at));
-        matched.is_some_and(|matched| matched.span(&after).end == span.start + length)
-    }
+/// True if a text has the tokens of the replacement, and no others, in the place of the match. Removed lines begin before
+/// their first token.
+fn has_match(code: &SourceCode<'_>, replacement: &Tokens<'_>, place: Range<usize>) -> bool {
+    let is_inside = |at: &usize| code.file.token(*at).is_some_and(|token| token.span.start >= place.start);
+    let first = (0..code.file.len()).find(is_inside);
+    let matched = first.and_then(|first| code.match_from(replacement, first));
+    matched.is_some_and(|matched| matched.span(code).end == place.end)
 }

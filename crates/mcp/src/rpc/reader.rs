@@ -30,6 +30,9 @@ use super::writer::{ResponseSender, write};
 /// Maximum length of a message: fits a file of the default limit with the longest escapes.
 const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
 
+/// Maximum number of values in a message. Parsing takes up to 230 bytes for each, however short it is.
+const MAX_MESSAGE_VALUES: usize = 250_000;
+
 /// Messages from this size on are parsed on a blocking thread, in bytes.
 pub(crate) const LARGE_MESSAGE_BYTES: usize = 32 * 1024;
 
@@ -165,6 +168,9 @@ impl MessageReader {
 
 pub(crate) fn parse_message(line: &[u8]) -> ParsedMessage {
     let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+    if has_too_many_values(line) {
+        return too_many_values(line);
+    }
     let error = match serde_json::from_slice(line) {
         Ok(message) => {
             return invalid_initialize(&message).unwrap_or_else(|| ParsedMessage::Message(Box::new(message)));
@@ -185,9 +191,14 @@ pub(crate) fn parse_message(line: &[u8]) -> ParsedMessage {
             ErrorData::parse_error(format!("the message is not JSON: {error}"), None)
         }
     };
+    ParsedMessage::Invalid(error, message_id(line))
+}
+
+/// Returns the id of a message that is not parsed.
+fn message_id(line: &[u8]) -> Option<RequestId> {
     let mut scanner = IdScanner::default();
     scanner.feed(line);
-    ParsedMessage::Invalid(error, scanner.take())
+    scanner.take()
 }
 
 /// Returns the error for an `initialize` with invalid parameters, which is parsed as a request with an unknown method.
@@ -217,10 +228,78 @@ fn too_long(id: Option<RequestId>) -> ParsedMessage {
     ParsedMessage::Invalid(ErrorData::invalid_request(message, None), id)
 }
 
+fn has_too_many_values(line: &[u8]) -> bool {
+    // A value has at least two bytes, with the comma behind it.
+    line.len() / 2 > MAX_MESSAGE_VALUES && count_values(line) > MAX_MESSAGE_VALUES
+}
+
+/// Counts the values of a JSON text: one for each comma and each opening bracket outside of its strings, and itself. An empty
+/// list or object counts twice.
+fn count_values(mut json: &[u8]) -> usize {
+    let separators = |bytes: &[u8]| bytes.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
+    let mut count = 1;
+    while let Some((outside, text)) = memchr::memchr(b'"', json).and_then(|at| json.split_at_checked(at)) {
+        count += separators(outside);
+        json = after_string(text.get(1..).unwrap_or_default());
+    }
+    count + separators(json)
+}
+
+/// Returns what follows a string whose opening quote was read.
+fn after_string(mut text: &[u8]) -> &[u8] {
+    while let Some(at) = memchr::memchr2(b'"', b'\\', text) {
+        let is_end = text.get(at) == Some(&b'"');
+        text = text.get(at + if is_end { 1 } else { 2 }..).unwrap_or_default();
+        if is_end {
+            return text;
+        }
+    }
+    b""
+}
+
+fn too_many_values(line: &[u8]) -> ParsedMessage {
+    let message = format!(
+        "the message has more than {MAX_MESSAGE_VALUES} values and was not read; nothing was written: send fewer edits in one \
+         call, or the whole text as `content`"
+    );
+    ParsedMessage::Invalid(ErrorData::invalid_request(message, None), message_id(line))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_message_with_too_many_values_is_not_parsed() {
+        let list = |count: usize| {
+            format!(r#"{{"jsonrpc":"2.0","id":7,"method":"ping","params":[{}0]}}"#, "0,".repeat(count))
+        };
+        let ParsedMessage::Invalid(error, id) = parse_message(list(MAX_MESSAGE_VALUES).as_bytes()) else {
+            panic!()
+        };
+        assert!(error.message.starts_with("the message has more than 250000 values"), "{}", error.message);
+        assert_eq!(id, Some(RequestId::Number(7)));
+        // Controls: fewer values, and the same signs in a string.
+        let ParsedMessage::Invalid(error, _) = parse_message(list(MAX_MESSAGE_VALUES - 10).as_bytes()) else {
+            panic!()
+        };
+        assert!(!error.message.contains("values"), "{}", error.message);
+        let text = format!(
+            r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"a","arguments":{{"x":"\"{}"}}}}}}"#,
+            "[,".repeat(MAX_MESSAGE_VALUES)
+        );
+        assert!(matches!(parse_message(text.as_bytes()), ParsedMessage::Message(_)));
+    }
+
+    #[test]
+    fn values_are_counted() {
+        for (json, count) in
+            [("1", 1), ("[1,2]", 3), (r#"{"a":"[,\\","b":["\",["]}"#, 4), ("[[],{}]", 5), (r#""[,"#, 1)]
+        {
+            assert_eq!(count_values(json.as_bytes()), count, "{json}");
+        }
+    }
 
     #[test]
     fn an_initialize_names_its_invalid_field() {
