@@ -16,12 +16,21 @@ pub(super) struct Blanks {
 /// A gap that the edit does not change keeps the file's lines, the last gap first. The same holds for a gap with the
 /// file's blank lines that the search lacks. The other gaps are those of the replacement.
 pub(super) fn distribute(wanted: &[usize], quoted: &[usize], actual: &[Range<usize>]) -> Vec<Blanks> {
+    // A gap between two added lines is of the added text.
+    pair(wanted, quoted, actual, [wanted.first(), wanted.last()])
+}
+
+/// Pairs the gaps from the end. A gap with blank lines that the search lacks equals one of the `edges` with these.
+fn pair(
+    wanted: &[usize],
+    quoted: &[usize],
+    actual: &[Range<usize>],
+    edges: [Option<&usize>; 2],
+) -> Vec<Blanks> {
     if let ([wanted], [quoted], [actual]) = (wanted, quoted, actual) {
         return vec![if wanted == quoted { own(actual) } else { resized(actual, *wanted) }];
     }
     let mut shared: Vec<Blanks> = wanted.iter().map(|&added| Blanks { existing: 0..0, added }).collect();
-    // A gap between two added lines is of the added text.
-    let edges = [wanted.first(), wanted.last()];
     let mut alike: HashMap<usize, Vec<(usize, &Range<usize>)>> = HashMap::new();
     for (index, (&gap, actual)) in quoted.iter().zip(actual).enumerate() {
         let has_more = wanted.len() > 1 && actual.len() > gap && edges.contains(&Some(&actual.len()));
@@ -45,6 +54,29 @@ pub(super) fn distribute(wanted: &[usize], quoted: &[usize], actual: &[Range<usi
         }
     }
     shared
+}
+
+/// Distributes the gaps as [`distribute`] does, but the first gap keeps the file's blank lines if the edit does not change
+/// their number.
+pub(super) fn distribute_below_first(
+    wanted: &[usize],
+    quoted: &[usize],
+    actual: &[Range<usize>],
+) -> Vec<Blanks> {
+    let ([first, wanted_below @ ..], [gap, quoted_below @ ..], [blanks, actual_below @ ..]) =
+        (wanted, quoted, actual)
+    else {
+        return distribute(wanted, quoted, actual);
+    };
+    if blanks.is_empty() || first != gap && *first != blanks.len() {
+        return distribute(wanted, quoted, actual);
+    }
+    let below = match (wanted_below, quoted_below, actual_below) {
+        ([], _, _) => Vec::new(),
+        ([_], [.., gap], [.., actual]) => distribute(wanted_below, &[*gap], std::slice::from_ref(actual)),
+        ([.., last], _, _) => pair(wanted_below, quoted_below, actual_below, [None, Some(last)]),
+    };
+    [vec![own(blanks)], below].concat()
 }
 
 fn own(actual: &Range<usize>) -> Blanks {
@@ -92,6 +124,27 @@ mod tests {
         assert_eq!(distribute(&[1, 0], &[1], &[5..5]), [blanks(5..5, 0), blanks(0..0, 0)], "fewer");
         let inside = [blanks(0..0, 0), blanks(0..0, 1), blanks(5..6, 0)];
         assert_eq!(distribute(&[0, 1, 0], &[0], &[5..6]), inside, "within the added text");
+    }
+
+    #[test]
+    fn the_first_gap_keeps_the_file_s_blanks_where_it_is_told_apart() {
+        let below_first = distribute_below_first;
+        assert_eq!(below_first(&[0, 0], &[0], &[5..6]), [blanks(5..6, 0), blanks(0..0, 0)]);
+        assert_eq!(below_first(&[0, 0], &[0, 0], &[5..6, 7..8]), [blanks(5..6, 0), blanks(7..8, 0)]);
+        let inside = [blanks(5..6, 0), blanks(0..0, 1), blanks(7..8, 0)];
+        assert_eq!(below_first(&[0, 1, 0], &[0, 0], &[5..6, 7..8]), inside, "within the added text");
+        assert_eq!(below_first(&[0, 1], &[0, 0], &[5..6, 7..7]), [blanks(5..6, 0), blanks(7..7, 1)]);
+        let fewer = [blanks(5..6, 0), blanks(8..9, 0)];
+        assert_eq!(below_first(&[0, 0], &[0, 0, 0], &[5..6, 7..7, 8..9]), fewer, "the gap below");
+        assert_eq!(below_first(&[0], &[0, 0], &[5..6, 7..9]), [blanks(5..6, 0)], "at the end of the block");
+    }
+
+    #[test]
+    fn a_first_gap_that_the_edit_changes_is_distributed_as_the_others() {
+        for (wanted, quoted, actual) in [([1, 0], [0, 0], [5..7, 8..8]), ([0, 0], [0, 0], [5..5, 6..7])] {
+            let all = distribute(&wanted, &quoted, &actual);
+            assert_eq!(distribute_below_first(&wanted, &quoted, &actual), all, "{wanted:?}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //!
 //! Invariant: a line that the edit does not touch keeps its bytes, its line end and its position.
 
+mod belonging;
 mod blanks;
 mod block;
 mod file_base;
@@ -15,7 +16,7 @@ mod tokens;
 
 use std::ops::Range;
 
-use blanks::{Blanks, distribute};
+use blanks::{Blanks, distribute, distribute_below_first};
 use file_base::search_of_file;
 use lockgate_text::{Change, Lines};
 use output::Output;
@@ -48,6 +49,8 @@ pub(super) fn rebase(block: &Block<'_>, site: &MatchSite, text: Lines<'_>) -> Re
         let base = segment.base_gaps(search.len());
         let quoted: Vec<usize> = base.clone().map(|gap| search.gap(gap)).collect();
         let actual: Vec<Range<usize>> = base.map(|gap| site.between(gap)).collect();
+        let distribute =
+            if segment.keeps_blanks_above(block, &origins) { distribute_below_first } else { distribute };
         let mut shared = distribute(&wanted, &quoted, &actual).into_iter();
         for row in segment.rows() {
             let blanks = if row == replace.len() {

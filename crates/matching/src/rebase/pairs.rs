@@ -2,6 +2,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
+use super::belonging::Neighbours;
 use super::block::Block;
 use lockgate_text::differing_lines;
 
@@ -157,6 +158,32 @@ impl Segment {
     /// Returns true if the gap before this line of the search belongs to it.
     pub(super) fn spans(&self, line: usize) -> bool {
         self.removed.start <= line && line <= self.removed.end
+    }
+
+    /// Returns true if the blank lines that the file has above it stay above its added lines: these replace the lines
+    /// below, or belong to the line below.
+    pub(super) fn keeps_blanks_above(&self, block: &Block<'_>, origins: &[Option<usize>]) -> bool {
+        let Block { search, replace } = block;
+        let Some(row) = self.added.start.checked_sub(1).filter(|_| !self.added.is_empty()) else {
+            return false;
+        };
+        if !self.removed.is_empty() {
+            return self.anchored;
+        }
+        let unchanged = |row: usize| {
+            let base = origins.get(row).copied().flatten();
+            base.is_some_and(|base| search.line(base) == replace.line(row))
+        };
+        let added = replace.lines.get(self.added.clone()).unwrap_or_default();
+        let neighbours = Neighbours { above: replace.line(row), below: search.line(self.removed.end) };
+        let adjoins = replace.gap(self.added.end) == 0;
+        match (unchanged(row), unchanged(self.added.end)) {
+            (true, true) => adjoins && neighbours.added_belong_below(added),
+            (true, false) => {
+                neighbours.added_begin_as_below(added) || adjoins && !neighbours.added_begin_as_above(added)
+            }
+            (false, _) => false,
+        }
     }
 
     /// Returns true if it only removes lines.
