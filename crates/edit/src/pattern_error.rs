@@ -10,6 +10,9 @@ pub(super) fn pattern_error(error: python_re::Error) -> Error {
             Code::BadPattern
         }
         python_re::Error::OutOfSteps => Code::RegexBudget,
+        python_re::Error::TooLarge(_) => {
+            return Error::new(Code::TooLarge, error.to_string()).field("replace");
+        }
         python_re::Error::Disagreement => Code::Internal,
     };
     Error::new(code, error.to_string())

@@ -41,10 +41,11 @@ pub(super) fn find_repeated(
 
 /// Returns the call that the last entry stands for: a redo makes its edit again.
 fn made_by(services: &Services, batch: &Batch, last: &Entry) -> Option<Entry> {
-    match (batch.kind, last.meta.kind) {
-        (EntryKind::Edit, EntryKind::Redo(of)) => services.store.entry(of).ok().flatten(),
-        _ => Some(last.clone()),
-    }
+    let id = match (batch.kind, last.meta.kind) {
+        (EntryKind::Edit, EntryKind::Redo(of)) => of,
+        _ => last.id,
+    };
+    services.store.entry(id).ok().flatten()
 }
 
 /// Returns the reports of the call that was carried out before.

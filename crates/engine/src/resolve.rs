@@ -19,7 +19,7 @@ pub(super) struct ResolvedTarget {
     pub(super) is_journaled: bool,
     /// The folder of a file, open from its admission until the file is read.
     pub(super) folder: Option<OpenFolder>,
-    /// The last journal entry of the target.
+    /// The last journal entry of the target; that of a file has only the change of its path.
     pub(super) last: Option<Entry>,
     /// The text at the time of the call, if it may have changed since.
     pub(super) initial_text: Option<Arc<Buffer>>,

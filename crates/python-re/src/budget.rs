@@ -8,12 +8,24 @@ use super::error::Error;
 #[derive(Debug)]
 pub struct StepBudget {
     remaining: u64,
+    /// The most characters that all replacements of one call may have.
+    max_chars: u64,
 }
 
 impl StepBudget {
     /// Creates a budget of `steps` steps; a release build takes about 300 ms for 40 million.
     pub fn new(steps: u64) -> StepBudget {
-        StepBudget { remaining: steps }
+        StepBudget { remaining: steps, max_chars: u64::MAX }
+    }
+
+    /// Limits the characters that all replacements of one call of [`Pattern::replace`](crate::Pattern::replace) may have.
+    pub fn with_max_chars(self, max_chars: u64) -> StepBudget {
+        StepBudget { max_chars, ..self }
+    }
+
+    /// Returns the most characters that all replacements of one call may have.
+    pub(super) fn max_chars(&self) -> u64 {
+        self.max_chars
     }
 
     /// Returns the number of remaining steps.

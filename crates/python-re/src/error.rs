@@ -15,6 +15,9 @@ pub enum Error {
     /// The budget of steps is used up.
     #[error("the pattern needs more steps on this text than one call may take")]
     OutOfSteps,
+    /// The replacements have more characters than the budget allows.
+    #[error("the result is too large: its replacements have more than {0} characters")]
+    TooLarge(u64),
     /// The two engines found different matches: a fault of this crate.
     #[error("the two regex engines disagree")]
     Disagreement,

@@ -185,4 +185,37 @@ mod tests {
         let error = changes("a", &"x".repeat(1 << 12), &text, &mut StepBudget::new(STEPS)).unwrap_err();
         assert_eq!(error, Error::OutOfSteps);
     }
+
+    #[test]
+    fn a_template_of_many_empty_groups_takes_steps() {
+        let used = |parts: usize| {
+            let mut budget = StepBudget::new(STEPS);
+            changes("(x?)b", &r"\1".repeat(parts), &"ab".repeat(100), &mut budget).unwrap();
+            STEPS - budget.remaining()
+        };
+        assert_eq!(used(16), used(1), "short templates cost nothing");
+        assert_eq!(used(10_016) - used(1), 100 * 10_000);
+        let many = r"\1".repeat(10_016);
+        let error = changes("(x?)b", &many, &"ab".repeat(100), &mut StepBudget::new(500_000)).unwrap_err();
+        assert_eq!(error, Error::OutOfSteps);
+    }
+
+    #[test]
+    fn replacements_stop_at_the_most_characters() {
+        let made = |pattern, template: &str, max_chars| {
+            let mut budget = StepBudget::new(STEPS).with_max_chars(max_chars);
+            let text = "é".repeat(10_000);
+            let made = changes(pattern, template, &text, &mut budget).map(|made| made.len());
+            (made, STEPS - budget.remaining())
+        };
+        for (pattern, template) in [("é", r"\g<0>\g<0>"), ("(é)", r"a\1"), ("é", "ab")] {
+            let (all, steps) = made(pattern, template, 20_000);
+            assert_eq!(all, Ok(10_000), "{template}");
+            assert_eq!(made(pattern, template, 19_999).0, Err(Error::TooLarge(19_999)), "{template}");
+            assert!(made(pattern, template, 2).1 < steps / 4, "it stops at once");
+        }
+        assert_eq!(made("$", "abc", 3).0, Ok(1));
+        assert_eq!(made("$", "abc", 2).0, Err(Error::TooLarge(2)));
+        assert_eq!(made("é$|$", "abc", 3).0, Ok(2), "the one at the end counts alone");
+    }
 }

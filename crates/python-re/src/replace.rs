@@ -7,7 +7,7 @@ use super::budget::StepBudget;
 use super::compiled::Pattern;
 use super::error::Error;
 use super::template::{ReplacementTemplate, TemplatePart};
-use super::walk::{MatchDetail, MatchWalk};
+use super::walk::{MATCH, MatchDetail, MatchWalk};
 
 /// A match, and the text that takes its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,8 @@ impl Pattern {
     /// Only the window is searched, as if its lines were passed alone to `re.sub`: anchors match at its ends, and
     /// look-around cannot see beyond it. A window outside the text gives none.
     ///
-    /// Errors: [`Error::OutOfSteps`] if the budget is used up.
+    /// Errors: [`Error::OutOfSteps`] if the budget is used up, and [`Error::TooLarge`] if the replacements have more
+    /// characters than it allows. One at the end of the window counts alone, because a caller may leave it out.
     pub fn replace(
         &self,
         text: &str,
@@ -37,29 +38,38 @@ impl Pattern {
         let offset = window.start;
         let Some(text) = text.get(window) else { return Ok(Vec::new()) };
         let detail = if template.has_groups() { MatchDetail::Groups } else { MatchDetail::Span };
+        let max_chars = budget.max_chars();
+        let mut chars_left = max_chars;
         let mut walk = MatchWalk::new(self, text, detail, budget);
         let mut changes = Vec::new();
         while count.is_none_or(|count| changes.len() < count.get()) {
             let Some(found) = walk.next()? else { break };
             let span = offset + found.start..offset + found.end;
-            changes.push(Replacement { span, text: self.expand(template, &mut walk, found, text)? });
+            let mut alone = max_chars;
+            let left = if found.start == text.len() { &mut alone } else { &mut chars_left };
+            let new = self.expand(template, &mut walk, found, text, left)?;
+            changes.push(Replacement { span, text: new.ok_or(Error::TooLarge(max_chars))? });
         }
         Ok(changes)
     }
 
+    /// Returns the text for a match, and takes its characters from those that are left; `None` if they do not suffice.
     fn expand(
         &self,
         template: &ReplacementTemplate,
         walk: &mut MatchWalk,
         found: Range<usize>,
         text: &str,
-    ) -> Result<String, Error> {
+        chars_left: &mut u64,
+    ) -> Result<Option<String>, Error> {
         let mut new = String::new();
         if template.has_groups() && (1..=self.groups).any(|group| walk.group(group).is_some_and(is_reversed))
         {
             let message = "not supported: a group whose end comes before its start, where Python fails too";
             return Err(Error::Pattern(message.to_owned()));
         }
+        // The cost of a match includes that of a few parts.
+        walk.spend(template.parts.len().saturating_sub(MATCH))?;
         for part in &template.parts {
             let piece = match part {
                 TemplatePart::Text(piece) => piece,
@@ -69,9 +79,11 @@ impl Pattern {
                 }
             };
             walk.spend(piece.len() / 2)?;
+            let Some(left) = chars_left.checked_sub(piece.chars().count() as u64) else { return Ok(None) };
+            *chars_left = left;
             new.push_str(piece);
         }
-        Ok(new)
+        Ok(Some(new))
     }
 }
 

@@ -15,7 +15,7 @@ use super::machine::Layer;
 use super::search::BacktrackingSearch;
 
 /// The cost of a match besides the search, in steps.
-const MATCH: usize = 16;
+pub(super) const MATCH: usize = 16;
 
 /// The details of a match that a walk finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

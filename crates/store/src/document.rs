@@ -11,14 +11,14 @@ use super::file_write::FileWrite;
 use super::files::OpenFolder;
 use super::history::{EditFilter, EditMeta, Entry, JournalRecord};
 use super::lock_key::LockKey;
-use super::outcome::{WriteOutcome, mixed_batch};
+use super::outcome::WriteOutcome;
 use super::paths::file_location::{FileLocation, join};
 use super::paths::spelling;
 use super::row_location::{RowLocation, RowSnapshot, RowWrite};
 use super::snapshot::FileSnapshot;
 use super::store::Store;
 use lockgate_edit::request::{Entity, EntityKind};
-use lockgate_error::Error;
+use lockgate_error::{Code, Error};
 use lockgate_policy::Publishing;
 use lockgate_text::Hints;
 
@@ -359,4 +359,10 @@ fn row_write<'a>(write: &Write<'a>) -> Option<RowWrite<'a>> {
         Some((Snapshot::File(_), _)) => return None,
     };
     Some(RowWrite { location, before, after, record })
+}
+
+/// The error for files and rows in one edit, which no store can write together.
+fn mixed_batch() -> Error {
+    let message = "one edit cannot change both files and database entities";
+    Error::new(Code::InvalidInput, message).hint("make one edit of each")
 }

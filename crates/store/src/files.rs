@@ -12,6 +12,7 @@ use super::disk::permit;
 use super::paths::access::AccessPurpose;
 use super::paths::file_location::FileLocation;
 use super::paths::git_layout::PlannedFile;
+use super::paths::listed_folders::ListedFolders;
 use super::paths::root::Root;
 use super::paths::{admit, git_layout, root};
 use super::snapshot::{self, FileSnapshot};
@@ -88,6 +89,12 @@ impl Files {
     /// Admits a path for reading, even if it may not be written.
     pub fn admit_to_read(&self, path: &str) -> Result<FileLocation, Error> {
         admit::admit(&self.roots, path, AccessPurpose::Read)
+    }
+
+    /// Does the same as [`Files::admit_to_read`], and lists each folder once for all paths with the same `listed`: for a
+    /// call that reads many files and writes nothing.
+    pub fn admit_to_read_listed(&self, path: &str, listed: &ListedFolders) -> Result<FileLocation, Error> {
+        admit::admit_listed(&self.roots, path, listed)
     }
 
     /// Returns the locations, for reading, that a file has in the other roots. Roots may lie in each other, and the journal of
@@ -232,12 +239,5 @@ impl Files {
 
     fn root(&self, place: &FileLocation) -> Result<&Root, Error> {
         self.roots.get(place.root).ok_or_else(|| system_error::outside(place.shown()))
-    }
-}
-
-#[cfg(test)]
-impl Files {
-    pub(super) fn roots(&self) -> &[Root] {
-        &self.roots
     }
 }

@@ -64,6 +64,7 @@ pub use outcome::{GuardLevel, PublishedBatch, PublishedFile, WriteOutcome};
 pub use paths::file_location::FileLocation;
 pub use paths::folder_names::POLICY_NAMES;
 pub use paths::git_layout::PlannedFile;
+pub use paths::listed_folders::ListedFolders;
 pub use paths::project::{ProjectRoot, link_target, relative};
 pub use paths::root::without_dots;
 pub use paths::spelling::path_of_url;

@@ -117,7 +117,7 @@ impl Files {
     /// True if a file that was at a path of a root is deleted: nothing is there, or a folder.
     pub fn is_deleted(&self, root: usize, path: &str) -> bool {
         let Some(root) = self.roots.get(root) else { return false };
-        !root.dir().symlink_metadata(path).is_ok_and(|metadata| !metadata.is_dir())
+        root.dir().symlink_metadata(path).map_or(true, |metadata| metadata.is_dir())
     }
 
     /// Spells a path of a root as a caller would name it.

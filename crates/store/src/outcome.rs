@@ -1,7 +1,6 @@
 //! The outcome of the writes of one edit, of files or of rows.
 
 use super::history::EditId;
-use lockgate_error::{Code, Error};
 use std::time::Instant;
 
 /// The guard against other programs that a write had; always the best that the file system supports.
@@ -63,10 +62,4 @@ pub enum WriteOutcome {
     All(PublishedBatch),
     /// A row has changed since it was read by a concurrent edit; nothing was written.
     Overtaken,
-}
-
-/// The error for files and rows in one edit, which no store can write together.
-pub(super) fn mixed_batch() -> Error {
-    let message = "one edit cannot change both files and database entities";
-    Error::new(Code::InvalidInput, message).hint("make one edit of each")
 }

@@ -30,22 +30,17 @@ pub(super) fn failed(call: &str, path: &str, errno: Errno) -> Error {
 
 /// Does the same for a call through cap-std, which reports an escape as an error without errno.
 pub(super) fn failed_io(call: &str, path: &str, error: &std::io::Error) -> Error {
-    match errno_of(error) {
+    match Errno::from_io_error(error) {
         Some(errno) => failed(call, path, errno),
         None if is_escape(error) => outside(path),
         None => Error::new(Code::IoFailed, format!("{path}: {call} failed: {error}")).naming_target(path),
     }
 }
 
-/// The errno behind an error of the standard library, if there is one.
-pub(super) fn errno_of(error: &std::io::Error) -> Option<Errno> {
-    Errno::from_io_error(error)
-}
-
 /// True if cap-std failed because the path leads out of the directory.
 pub(super) fn is_escape(error: &std::io::Error) -> bool {
     let is_denied = error.kind() == std::io::ErrorKind::PermissionDenied && error.raw_os_error().is_none();
-    is_denied || errno_of(error) == Some(Errno::XDEV)
+    is_denied || Errno::from_io_error(error) == Some(Errno::XDEV)
 }
 
 /// The error for a path that leads out of every root.

@@ -231,6 +231,7 @@ mod tests {
     use lockgate_matching::{MatchTolerance, OnDuplicate};
     use lockgate_python_re::Flags;
     use lockgate_text::{Hints, NoSyntax};
+    use std::num::NonZeroUsize;
 
     fn planned(text: &[u8], edits: Vec<Edit>) -> Result<(PlannedEdit, Vec<u8>), Error> {
         let buffer = Buffer::read(text.to_vec(), Hints::default())?;
@@ -291,6 +292,28 @@ mod tests {
         }
         assert_eq!(made("a\nb", vec![insert(3, "y"), search("b", "b\n", Occurrences::Matches)]), "a\nb\ny\n");
         assert_eq!(made("", vec![insert(1, "x"), insert(1, "y")]), "x\ny\n");
+    }
+
+    #[test]
+    fn a_pattern_makes_no_result_that_is_too_large() {
+        let replaced = |count: Option<usize>, added: usize| {
+            let Edit::Search(literal) =
+                search("", &(r"\g<0>".to_owned() + &"x".repeat(added)), Occurrences::Matches)
+            else {
+                unreachable!()
+            };
+            let needle = Needle::Regex { pattern: "b".to_owned(), flags: Flags::default() };
+            let edit = Edit::Search(Search { needle, count: count.and_then(NonZeroUsize::new), ..literal });
+            planned("ab\n".repeat(1000).as_bytes(), vec![edit]).map(|(planned, _)| planned.matches.total)
+        };
+        let error = replaced(None, 1100).unwrap_err();
+        assert_eq!((error.code, error.field.as_deref()), (Code::TooLarge, Some("replace")));
+        assert_eq!(
+            error.message,
+            "the result is too large: its replacements have more than 1048576 characters"
+        );
+        assert_eq!(replaced(None, 100).unwrap(), Some(1000));
+        assert_eq!(replaced(Some(1), 1100).unwrap(), Some(1000), "the other matches are only counted");
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use lockgate_store::{IndexFiles, Repository, Revision};
+use lockgate_store::{IndexFiles, ListedFolders, Repository, Revision};
 
 /// The files of one root to be judged.
 pub(super) struct AuditedFiles {
@@ -20,6 +21,8 @@ pub(super) struct AuditedFiles {
     pub(super) changed: Vec<ChangedFile>,
     /// The paths of the files that no longer exist, relative to the root.
     pub(super) removed: Vec<String>,
+    /// The folders of the files.
+    pub(super) listed: Arc<ListedFolders>,
 }
 
 /// The files that the roots of an audit, which can lie in each other, have in common.
@@ -29,6 +32,8 @@ pub(super) struct KnownFiles {
     pub(super) compared: HashSet<PathBuf>,
     /// The absolute paths of the deleted files that were renamed.
     pub(super) renamed: HashSet<PathBuf>,
+    /// The folders of the files, each of which is listed once.
+    pub(super) listed: Arc<ListedFolders>,
 }
 
 /// A file that differs from the revision.

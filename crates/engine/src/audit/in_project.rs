@@ -15,6 +15,7 @@ use super::judge::AuditedFile;
 use lockgate_checks::{ExecPermission, GateRun, Watch};
 use lockgate_error::Error;
 use lockgate_policy::{Baseline, Policy, Profile, language_of};
+use lockgate_store::ListedFolders;
 
 /// The size in bytes of the largest file on which a gate is tried.
 const MAX_SIZE: usize = 256 << 10;
@@ -62,11 +63,12 @@ impl Services {
         let (mut files, mut wanted) = (Vec::new(), Vec::new());
         // The files of a folder have one policy. To look for it costs some forty system calls.
         let mut policies: HashMap<String, Option<Arc<Policy>>> = HashMap::new();
+        let listed = ListedFolders::default();
         for path in self.store.files.list(0, self.store.files.base())?.files {
             if gates.is_empty() {
                 break;
             }
-            let admit = || self.admit_named(0, &path);
+            let admit = || self.admit_named(0, &path, &listed);
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
             let policy = match policies.get(&folder) {
                 Some(policy) => policy.clone(),

@@ -24,7 +24,7 @@ use lockgate_checks::{
 };
 use lockgate_error::{Code, Error};
 use lockgate_policy::{Baseline, Policy, Profile, language_of};
-use lockgate_store::{FileAtRevision, FileLocation, Revision};
+use lockgate_store::{FileAtRevision, FileLocation, ListedFolders, Revision};
 use lockgate_text::{Buffer, LineMap};
 
 /// The time limit for all gates together. An audit has no deadline of its own: each run has the full timeout
@@ -92,10 +92,12 @@ impl Services {
                 FileRead::Skipped(file) => audit.skipped.push(file),
             }
         }
-        let removed = survey.removed.iter().filter_map(|path| self.admit_named(root, path).ok());
+        let removed =
+            survey.removed.iter().filter_map(|path| self.admit_named(root, path, &survey.listed).ok());
         let mut to_removed = self.links_to_removed_files(&removed.collect::<Vec<_>>(), watch)?;
         let unchanged = to_removed.keys().filter(|path| !subjects.iter().any(|file| file.path == **path));
-        let pages: Vec<AuditedFile> = unchanged.filter_map(|path| self.unchanged_page(root, path)).collect();
+        let pages: Vec<AuditedFile> =
+            unchanged.filter_map(|path| self.unchanged_page(root, path, &survey.listed)).collect();
         audit.unchanged = audit.unchanged.saturating_sub(pages.len());
         subjects.extend(pages);
         subjects.sort_by(|one, other| one.path.cmp(&other.path));
@@ -153,8 +155,8 @@ impl Services {
     }
 
     /// Reads a page that did not change; `None` if it cannot be judged, or if no gate checks its links.
-    fn unchanged_page(&self, root: usize, path: &str) -> Option<AuditedFile> {
-        let (place, policy) = self.admit_with_policy(root, path).ok()?;
+    fn unchanged_page(&self, root: usize, path: &str, listed: &ListedFolders) -> Option<AuditedFile> {
+        let (place, policy) = self.admit_with_policy(root, path, listed).ok()?;
         let rules = policy.effective_rules(place.in_root(), markdown(), Profile::Check);
         rules.rules.iter().find(|rule| rule.enabled && checks_links(rule))?;
         let after = load::read(self, &place.clone().into(), &policy).ok()?.buffer;
@@ -208,7 +210,7 @@ impl Services {
         survey: &AuditedFiles,
         watch: &Watch,
     ) -> Result<Vec<FileRead>, Error> {
-        let (root_index, revision) = (survey.root_index, survey.revision.as_ref());
+        let (root_index, revision, listed) = (survey.root_index, survey.revision.as_ref(), &*survey.listed);
         let contents = survey.changed.iter().map(|changed| {
             if watch.cancelled() {
                 return Err(cancelled(watch));
@@ -216,7 +218,7 @@ impl Services {
             Ok((changed, previous_content(changed, revision, survey.whole.as_ref())?))
         });
         let read = |(changed, was): (&ChangedFile, FileAtRevision)| {
-            self.read_changed(root, root_index, changed, was)
+            self.read_changed(root, root_index, listed, changed, was)
         };
         in_threads(self.threads, contents, read)
     }
@@ -226,12 +228,13 @@ impl Services {
         &self,
         root: usize,
         root_index: usize,
+        listed: &ListedFolders,
         changed: &ChangedFile,
         was: FileAtRevision,
     ) -> Result<FileRead, Error> {
         let ChangedFile { path, renamed_from: from, .. } = changed;
         let read = || -> Result<_, Error> {
-            let (place, policy) = self.admit_with_policy(root, path)?;
+            let (place, policy) = self.admit_with_policy(root, path, listed)?;
             let current = load::read(self, &place.clone().into(), &policy)?;
             current.snapshot.ok_or_else(no_longer_exists)?;
             Ok((place, policy, current.buffer))

@@ -29,7 +29,7 @@ use super::workspace::Workspace;
 use lockgate_checks::Watch;
 use lockgate_error::{Code, Error};
 use lockgate_policy::Policy;
-use lockgate_store::{FileLocation, ListedPath, PathKind, relative};
+use lockgate_store::{FileLocation, ListedFolders, ListedPath, PathKind, relative};
 
 /// The files to audit and the revision to compare them with.
 #[derive(Debug, Clone, Default)]
@@ -152,13 +152,18 @@ impl Services {
     }
 
     /// Admits a file to be read by its root and its path there.
-    fn admit_named(&self, root: usize, path: &str) -> Result<FileLocation, Error> {
-        self.store.files.admit_to_read(&self.store.files.named(root, path)?)
+    fn admit_named(&self, root: usize, path: &str, listed: &ListedFolders) -> Result<FileLocation, Error> {
+        self.store.files.admit_to_read_listed(&self.store.files.named(root, path)?, listed)
     }
 
     /// Admits a file to be read by its root and its path there, and returns its policy as well.
-    fn admit_with_policy(&self, root: usize, path: &str) -> Result<(FileLocation, Arc<Policy>), Error> {
-        let place = self.admit_named(root, path)?;
+    fn admit_with_policy(
+        &self,
+        root: usize,
+        path: &str,
+        listed: &ListedFolders,
+    ) -> Result<(FileLocation, Arc<Policy>), Error> {
+        let place = self.admit_named(root, path, listed)?;
         let policy = self.policies.policy(&self.store.files, &place)?;
         Ok((place, policy))
     }

@@ -34,7 +34,7 @@ impl Services {
         let whole = repository.revision(Some(id))?;
         let was = whole.names();
         for file in new {
-            let Ok((bytes, _)) = self.bytes(*root, &file.path) else { continue };
+            let Ok((bytes, _)) = self.bytes(*root, &file.path, &survey.listed) else { continue };
             let is_source = |path: &&&str| {
                 !Path::new(path).starts_with(prefix)
                     && !index.is_left_out(path)

@@ -5,6 +5,7 @@
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::super::services::{Services, cancelled};
 use super::changed_file::{AuditedFiles, ChangedFile, KnownFiles};
@@ -14,8 +15,8 @@ use super::{Audit, AuditRoot, CheckBase, SkippedFile, no_longer_exists, no_such_
 use lockgate_checks::{Watch, parallel};
 use lockgate_error::{Code, Error};
 use lockgate_store::{
-    FileSnapshot, IndexFiles, ListedPath, Listing, NOT_UTF8, OTHER_REPOSITORY, PathKind, Repository,
-    Revision, RevisionFiles,
+    FileSnapshot, IndexFiles, ListedFolders, ListedPath, Listing, NOT_UTF8, OTHER_REPOSITORY, PathKind,
+    Repository, Revision, RevisionFiles,
 };
 
 /// Iterates over the files at or below a path that git tracks, some of them twice: those of HEAD, if another revision is
@@ -59,8 +60,17 @@ impl Services {
         audit.roots.push(audit_root);
         let root_index = audit.roots.len() - 1;
         let (changed, removed) = (Vec::new(), Vec::new());
-        let mut survey =
-            AuditedFiles { root_index, repository, index, revision, whole: None, changed, removed };
+        let listed = &Arc::clone(&known.listed);
+        let mut survey = AuditedFiles {
+            root_index,
+            repository,
+            index,
+            revision,
+            whole: None,
+            changed,
+            removed,
+            listed: Arc::clone(listed),
+        };
         let (names, index) = (survey.revision.as_ref().map(Revision::names), &survey.index);
         let (mut candidates, mut removed) = self.candidates(root, scopes, &survey, base, audit)?;
         let mut is_new = |path: &String| known.compared.insert(folder.join(path));
@@ -72,7 +82,7 @@ impl Services {
             if watch.cancelled() {
                 Err(cancelled(watch))
             } else {
-                self.compare(root, path, root_index, names.as_ref(), index)
+                self.compare(root, path, root_index, names.as_ref(), index, listed)
             }
         });
         let mut sources = Vec::new();
@@ -217,9 +227,10 @@ impl Services {
         root_index: usize,
         names: Option<&RevisionFiles<'_>>,
         index: &IndexFiles,
+        listed: &ListedFolders,
     ) -> Result<FileComparison, Error> {
         let path = path.to_owned();
-        let (bytes, limit) = match self.bytes(root, &path) {
+        let (bytes, limit) = match self.bytes(root, &path, listed) {
             Ok(found) => found,
             Err(error) => return skipped(root_index, path, error).map(FileComparison::Skipped),
         };
@@ -233,8 +244,13 @@ impl Services {
     }
 
     /// Reads the bytes of a file, and its size limit.
-    pub(super) fn bytes(&self, root: usize, path: &str) -> Result<(Vec<u8>, u64), Error> {
-        let (place, policy) = self.admit_with_policy(root, path)?;
+    pub(super) fn bytes(
+        &self,
+        root: usize,
+        path: &str,
+        listed: &ListedFolders,
+    ) -> Result<(Vec<u8>, u64), Error> {
+        let (place, policy) = self.admit_with_policy(root, path, listed)?;
         let mut snapshot = self.store.files.read(&place, policy.limits.file)?;
         let bytes = snapshot.as_mut().map(FileSnapshot::take_bytes).ok_or_else(no_longer_exists)?;
         Ok((bytes, policy.limits.file))

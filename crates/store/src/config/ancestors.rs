@@ -11,6 +11,7 @@ use crate::paths::folder_names::FolderConfigs;
 use crate::paths::root::Root;
 use rustix::fs::FileType;
 use rustix::io::Errno;
+use std::path::Path;
 
 /// Does the same as [`candidates`] for the folders of an admitted path, by the names that were listed when it was
 /// admitted, if they were.
@@ -47,9 +48,7 @@ pub(crate) fn candidates<'p>(
 
 /// Iterates over a folder's path, that of its parent, and so on to the root's, which is empty.
 pub(crate) fn upwards(folder: &str) -> impl Iterator<Item = &str> {
-    let top = (!folder.is_empty()).then_some("");
-    let folders = std::iter::successors(Some(folder), |path| path.rsplit_once('/').map(|(above, _)| above));
-    folders.chain(top)
+    Path::new(folder).ancestors().filter_map(Path::to_str)
 }
 
 /// The names that may exist in a folder: all, if it could not be entered.

@@ -10,6 +10,8 @@ use std::io::Read;
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 1024 * 1024;
 
+const DANGLING: &str = "it is a symlink whose target does not exist";
+
 /// Reads a configuration file, or returns the error; `None` if there is no such entry.
 pub(crate) fn read(dir: &Dir, name: &str) -> Result<Option<String>, String> {
     let mut options = OpenOptions::new();
@@ -35,8 +37,6 @@ pub(crate) fn read(dir: &Dir, name: &str) -> Result<Option<String>, String> {
     }
     String::from_utf8(bytes).map(Some).map_err(|_| "it is not UTF-8".into())
 }
-
-const DANGLING: &str = "it is a symlink whose target does not exist";
 
 pub(crate) fn is_absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)

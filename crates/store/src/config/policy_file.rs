@@ -6,6 +6,7 @@
 use super::ancestors::{candidates, candidates_above, upwards};
 use super::file;
 use crate::disk::fingerprint::FileFingerprint;
+use crate::disk::folder::is_regular;
 use crate::paths::access;
 use crate::paths::file_location::{FileLocation, join};
 use crate::paths::folder_names::POLICY_NAMES;
@@ -13,7 +14,7 @@ use crate::paths::root::{Root, named};
 use cap_std::fs::Dir;
 use lockgate_error::{Code, Error};
 use parking_lot::Mutex;
-use rustix::fs::{AtFlags, FileType};
+use rustix::fs::AtFlags;
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::SystemTime;
@@ -59,8 +60,7 @@ impl KnownPolicies {
 /// The fingerprint of the regular file at a path.
 fn current(dir: &Dir, in_root: &str) -> Option<FileFingerprint> {
     let stat = rustix::fs::statat(dir, in_root, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-    is_file.then(|| FileFingerprint::from_stat(&stat))
+    is_regular(&stat).then(|| FileFingerprint::from_stat(&stat))
 }
 
 /// Returns the policy file nearest to a path, of those in the folders that are wanted. One that is a regular file in its
@@ -78,31 +78,13 @@ pub(crate) fn nearest(
             && place.configs.get(depth).is_some_and(|configs| configs.has_plain_policy())
     };
     let candidates = candidates_above(root, place, POLICY_NAMES);
-    for (folder, names) in candidates.into_iter().filter(|(folder, _)| is_wanted(folder)) {
-        for name in names {
-            let in_root = join(folder, name);
-            if !is_plain(folder, name) {
-                match read(roots, place.root, folder, in_root)? {
-                    Some(text) => return Ok(Some(text)),
-                    None => continue,
-                }
-            }
-            if let Some(text) = known.text(root, place.root, &in_root) {
-                return Ok(Some(policy_text(roots, place.root, folder, in_root, text)));
-            }
-            let began = SystemTime::now();
-            let before = current(root.dir(), &in_root);
-            let Some(found) = read(roots, place.root, folder, in_root)? else { continue };
-            let after = current(root.dir(), &found.in_root);
-            if let Some(fingerprint) =
-                after.filter(|_| before == after).and_then(|it| it.settled(began, root.dir()))
-            {
-                known.insert(place.root, &found.in_root, fingerprint, &found.text);
-            }
-            return Ok(Some(found));
+    first(candidates.into_iter().filter(|(folder, _)| is_wanted(folder)), |folder, name| {
+        if is_plain(folder, name) {
+            read_known(roots, known, place.root, folder, join(folder, name))
+        } else {
+            read(roots, place.root, folder, join(folder, name))
         }
-    }
-    Ok(None)
+    })
 }
 
 /// Returns the policy file for the base of the first root: the root itself, or a folder below it.
@@ -121,30 +103,63 @@ pub(crate) fn above(roots: &[Root], below: &PolicyText) -> Result<Option<PolicyT
 /// Returns the first policy file from a folder up to the root.
 fn upward(roots: &[Root], index: usize, folder: &str) -> Result<Option<PolicyText>, Error> {
     let Some(root) = roots.get(index) else { return Ok(None) };
-    for (folder, names) in candidates(root, folder, POLICY_NAMES) {
+    let candidates = candidates(root, folder, POLICY_NAMES);
+    first(candidates.into_iter(), |folder, name| read(roots, index, folder, join(folder, name)))
+}
+
+/// Returns the first policy file that `read` finds under the names of some folders.
+fn first<'p>(
+    candidates: impl Iterator<Item = (&'p str, Vec<&'static str>)>,
+    read: impl Fn(&str, &str) -> Result<Option<PolicyText>, Error>,
+) -> Result<Option<PolicyText>, Error> {
+    for (folder, names) in candidates {
         for name in names {
-            let in_root = join(folder, name);
-            if let Some(text) = read(roots, index, folder, in_root)? {
-                return Ok(Some(text));
+            if let Some(found) = read(folder, name)? {
+                return Ok(Some(found));
             }
         }
     }
     Ok(None)
 }
 
+/// Does the same as [`read`] for a regular file, but reads it only if its text is not known, or has changed.
+fn read_known(
+    roots: &[Root],
+    known: &KnownPolicies,
+    index: usize,
+    folder: &str,
+    in_root: String,
+) -> Result<Option<PolicyText>, Error> {
+    let Some(root) = roots.get(index) else { return Ok(None) };
+    if let Some(text) = known.text(root, index, &in_root) {
+        return Ok(Some(policy_text(roots, index, folder, in_root, text)));
+    }
+    let began = SystemTime::now();
+    let before = current(root.dir(), &in_root);
+    let Some(found) = read(roots, index, folder, in_root)? else { return Ok(None) };
+    let after = current(root.dir(), &found.in_root).filter(|after| before == Some(*after));
+    if let Some(fingerprint) = after.and_then(|fingerprint| fingerprint.settled(began, root.dir())) {
+        known.insert(index, &found.in_root, fingerprint, &found.text);
+    }
+    Ok(Some(found))
+}
+
 /// Reads the policy of a folder from the file of this path; `None` if there is no such entry.
 fn read(roots: &[Root], index: usize, folder: &str, in_root: String) -> Result<Option<PolicyText>, Error> {
     let Some(root) = roots.get(index) else { return Ok(None) };
-    let refused =
-        |reason: String| invalid(&named(roots, index, &in_root).unwrap_or_else(|| in_root.clone()), &reason);
+    let refused = |reason: String| invalid(&shown(roots, index, &in_root), &reason);
     let Some(text) = file::read(root.dir(), &in_root).map_err(refused)? else { return Ok(None) };
     refuse_unguarded(root.dir(), folder, &in_root).map_err(refused)?;
     Ok(Some(policy_text(roots, index, folder, in_root, text)))
 }
 
 fn policy_text(roots: &[Root], index: usize, folder: &str, in_root: String, text: String) -> PolicyText {
-    let name = named(roots, index, &in_root).unwrap_or_else(|| in_root.clone());
+    let name = shown(roots, index, &in_root);
     PolicyText { name, in_root, folder: folder.to_owned(), text, root: index }
+}
+
+fn shown(roots: &[Root], index: usize, in_root: &str) -> String {
+    named(roots, index, in_root).unwrap_or_else(|| in_root.to_owned())
 }
 
 /// Fails for a policy behind a symlink whose target could be edited, because the edits that it judges could

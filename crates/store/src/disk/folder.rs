@@ -4,8 +4,8 @@
 //! reaches an entry of this very directory or fails, even if another program replaces entries meanwhile.
 
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, SeekFrom, Stat, StatxAttributes,
-    StatxFlags,
+    AtFlags, FileType, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, SeekFrom, Stat, Statx,
+    StatxAttributes, StatxFlags,
 };
 use rustix::io::{Errno, Result, retry_on_intr};
 use rustix::path::Arg;
@@ -30,6 +30,12 @@ impl Identity {
     /// The identity from a stat.
     pub fn from_stat(stat: &Stat) -> Identity {
         Identity { device: stat.st_dev, inode: stat.st_ino }
+    }
+
+    /// The identity from an extended stat that has the inode.
+    pub fn from_statx(found: &Statx) -> Identity {
+        let device = rustix::fs::makedev(found.stx_dev_major, found.stx_dev_minor);
+        Identity { device, inode: found.stx_ino }
     }
 
     /// The identity from the metadata of the standard library.
@@ -62,10 +68,8 @@ impl FolderState {
         let found = rustix::fs::statx(&from, path, flags, StatxFlags::INO).ok();
         match found.filter(|found| found.stx_mask & StatxFlags::INO.bits() != 0) {
             Some(found) => {
-                let device = rustix::fs::makedev(found.stx_dev_major, found.stx_dev_minor);
-                let identity = Identity { device, inode: found.stx_ino };
                 let is_append_only = found.stx_attributes.contains(StatxAttributes::APPEND);
-                Ok(FolderState { identity, is_append_only })
+                Ok(FolderState { identity: Identity::from_statx(&found), is_append_only })
             }
             None => {
                 let identity = Identity::from_stat(&rustix::fs::statat(from, path, flags)?);
@@ -91,7 +95,7 @@ pub(crate) fn open_again_to_read(file: &OwnedFd) -> Result<OwnedFd> {
 }
 
 /// The path under which the kernel shows an open file.
-pub(crate) fn shown_path(file: &OwnedFd) -> String {
+pub(crate) fn shown_path(file: &impl AsRawFd) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
@@ -103,6 +107,12 @@ pub(crate) struct Folder {
     is_readable: bool,
     /// Set once this descriptor was listed, because the next listing would begin where that one ended.
     was_listed: AtomicBool,
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The number of listings of folders that this thread has made.
+    pub(crate) static LISTINGS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 const TO_READ: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -195,7 +205,7 @@ impl Folder {
 
     /// Opens a folder below this one for [`Folder::entries`], by a path without symlinks.
     pub fn descend(&self, path: impl AsRef<[u8]>) -> Result<Folder> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags = TO_READ | OFlags::NOFOLLOW;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
         let path = if path.as_ref().is_empty() { b"." } else { path.as_ref() };
         match retry_on_intr(|| rustix::fs::openat2(&self.fd, path, flags, Mode::empty(), resolve)) {
@@ -305,6 +315,8 @@ impl Folder {
         space: &mut Vec<u8>,
         mut visit: impl FnMut(u64, rustix::fs::FileType, &CStr) -> Result<()>,
     ) -> Result<()> {
+        #[cfg(test)]
+        LISTINGS.set(LISTINGS.get() + 1);
         // Every listing of a descriptor continues where the last one ended.
         if self.was_listed.swap(true, Ordering::Relaxed) {
             rustix::fs::seek(&self.fd, SeekFrom::Start(0))?;
@@ -328,7 +340,12 @@ pub(crate) fn open_regular(path: &Path) -> Option<(File, Stat)> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
     let stat = rustix::fs::fstat(&file).ok()?;
-    (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then_some((file, stat))
+    is_regular(&stat).then_some((file, stat))
+}
+
+/// True for the metadata of a regular file.
+pub(crate) fn is_regular(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
 }
 
 /// Opens one component in a directory, with openat2 if the kernel has it.

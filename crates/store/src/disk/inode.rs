@@ -35,9 +35,8 @@ impl CreatedFile {
         let found = rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, wanted).ok();
         let needed = (StatxFlags::INO | StatxFlags::UID | StatxFlags::GID | StatxFlags::MODE).bits();
         if let Some(found) = found.filter(|found| found.stx_mask & needed == needed) {
-            let device = rustix::fs::makedev(found.stx_dev_major, found.stx_dev_minor);
             return Ok(CreatedFile {
-                identity: Identity { device, inode: found.stx_ino },
+                identity: Identity::from_statx(&found),
                 inode: Inode { number: found.stx_ino, born: birth_time(&found) },
                 owner: (found.stx_uid, found.stx_gid),
                 mode: u32::from(found.stx_mode) & PERMISSIONS,

@@ -56,15 +56,17 @@ struct PendingFolder<T> {
 /// Visits every name below a root's folder, each with the context of its folder.
 pub(crate) fn walk<T>(
     top: &Folder,
-    known: T,
+    context: T,
     mut visit: impl FnMut(&T, &Name<'_>) -> VisitStep<T>,
 ) -> Coverage {
-    let (mut pending, mut space) = (vec![PendingFolder { path: Vec::new(), context: known }], Vec::new());
-    let (mut entries, mut coverage) = (0_usize, Coverage::All);
-    while let Some(PendingFolder { path, context: known }) = pending.pop() {
+    let mut pending = vec![PendingFolder { path: Vec::new(), context }];
+    let mut space = Vec::new();
+    let mut entries = 0_usize;
+    let mut coverage = Coverage::All;
+    while let Some(PendingFolder { path, context }) = pending.pop() {
         let mut ended = false;
-        let opened = top.descend(path.as_slice()).and_then(|folder| Ok((folder.identity()?, folder)));
-        let listed = opened.and_then(|(identity, folder)| {
+        let listed = top.descend(path.as_slice()).and_then(|folder| {
+            let identity = folder.identity()?;
             folder.entries(&mut space, |inode, kind, last| {
                 entries += 1;
                 if entries >= MAX_ENTRIES {
@@ -73,17 +75,15 @@ pub(crate) fn walk<T>(
                 let full = below(&path, last);
                 let shown = String::from_utf8_lossy(&full);
                 let name = Name { folder: &folder, identity, path: &shown, last, kind, inode };
-                match visit(&known, &name) {
-                    VisitStep::On => Ok(()),
-                    VisitStep::Into(known) => {
-                        pending.push(PendingFolder { path: full, context: known });
-                        Ok(())
-                    }
+                match visit(&context, &name) {
+                    VisitStep::On => {}
+                    VisitStep::Into(context) => pending.push(PendingFolder { path: full, context }),
                     VisitStep::End => {
                         ended = true;
-                        Err(Errno::CANCELED)
+                        return Err(Errno::CANCELED);
                     }
                 }
+                Ok(())
             })
         });
         if ended {

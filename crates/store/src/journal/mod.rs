@@ -23,7 +23,7 @@ use super::history::{EditFilter, EditId, EditMeta, Entry, RetentionLimits};
 use super::paths::file_location::FileLocation;
 use super::sql::{Database, DatabaseError, EntryState, JournalRow};
 use super::state::StateFolder;
-use lockgate_error::Error;
+use lockgate_error::{Code, Error};
 use lockgate_text::Buffer;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -91,7 +91,8 @@ impl Journal {
         rows: &[JournalRow<'_>],
         inodes: &[Inodes],
     ) -> Result<(Arc<Database>, u64), Error> {
-        let first = first.ok_or_else(pending::nothing)?;
+        let first =
+            first.ok_or_else(|| Error::new(Code::Internal, "an edit without a file cannot be recorded"))?;
         root_journal::find(&self.journals, first)?.with_database(|database| {
             if let Err(error) = pending::check_kind(meta, database) {
                 return Ok(Err(error));
@@ -119,7 +120,7 @@ impl Journal {
         self.interrupted_and_last(place).map(|(is_interrupted, _)| is_interrupted)
     }
 
-    /// Does the same, and returns the last settled change of the file with it.
+    /// Does the same, and returns the last settled edit of the file with it, which has the change of this path alone.
     pub fn interrupted_and_last(&self, place: &FileLocation) -> Result<(bool, Option<Entry>), Error> {
         let journal = root_journal::find(&self.journals, place)?;
         let (is_interrupted, last) =
@@ -176,9 +177,11 @@ impl Journal {
     ) -> Result<Option<Entry>, Error> {
         let mut unread = None;
         for journal in self.journals.iter() {
-            match journal.with_database(|database| {
-                if database.name() == id.journal() { find(database, id.number()) } else { Ok(None) }
-            }) {
+            let found = journal.with_database(|database| match database.name() == id.journal() {
+                true => find(database, id.number()),
+                false => Ok(None),
+            });
+            match found {
                 Ok(Some(entry)) => return Ok(Some(journal.shown(entry))),
                 Ok(None) => {}
                 Err(error) => unread = Some(error),

@@ -53,16 +53,14 @@ impl PendingEdit {
     ///
     /// Errors: the reason why it could not be settled. The edit is applied all the same, and recovery will
     /// find it.
-    pub(crate) fn settle(mut self) -> Result<EditId, String> {
+    pub(crate) fn settle(mut self) -> Result<(), String> {
         self.on_drop = OnDrop::Keep;
-        self.database.settle(self.number).map_err(|error| to_error(&error).message)?;
-        Ok(self.id())
+        self.database.settle(self.number).map_err(|error| to_error(&error).message)
     }
 
     /// Leaves the rows for recovery to decide, because the state of the disk is unknown.
-    pub(crate) fn leave(mut self) -> EditId {
+    pub(crate) fn leave(mut self) {
         self.on_drop = OnDrop::Keep;
-        self.id()
     }
 }
 
@@ -109,10 +107,6 @@ fn row<'a>(write: &FileWrite<'a>, staged: &'a str) -> JournalRow<'a> {
         folders: if write.before.is_none() { write.place.missing.len() } else { 0 },
         keep: write.record.keep,
     }
-}
-
-pub(super) fn nothing() -> Error {
-    Error::new(Code::Internal, "an edit without a file cannot be recorded")
 }
 
 /// Checks that an undo or redo names an edit of the same journal.

@@ -3,8 +3,8 @@
 //! Invariant: a broken database is set aside and created anew once; entries never come from another root's
 //! journal.
 
-use crate::FileLocation;
 use crate::history::{Entry, RetentionLimits};
+use crate::paths::file_location::FileLocation;
 use crate::paths::project::relative;
 use crate::sql::{Database, DatabaseError};
 use crate::state::StateFolder;
@@ -59,9 +59,9 @@ impl RootJournal {
     /// Runs a query that an edit can do without; without a journal the result is empty.
     pub fn query<T: Default>(
         &self,
-        mut work: impl FnMut(&Arc<Database>) -> Result<T, DatabaseError>,
+        work: impl FnMut(&Arc<Database>) -> Result<T, DatabaseError>,
     ) -> Result<T, Error> {
-        self.with_database(|database| work(database)).or_else(|error| match self.disabled_reason() {
+        self.with_database(work).or_else(|error| match self.disabled_reason() {
             Some(_) => Ok(T::default()),
             None => Err(error),
         })

@@ -81,7 +81,10 @@ impl Fixture {
     }
 
     fn edit(&self, place: &FileLocation, before: &str, after: &str) -> EditId {
-        self.begin(place, Some(before), after).settle().unwrap()
+        let pending = self.begin(place, Some(before), after);
+        let id = pending.id();
+        pending.settle().unwrap();
+        id
     }
 
     /// Writes down that an edit of this place was taken back or made again.
@@ -187,13 +190,15 @@ fn what_was_begun_and_dropped_is_gone_and_what_was_left_is_stale() {
     let a = fixture.place("a");
     drop(fixture.begin(&a, Some("1"), "2"));
     assert!(!fixture.journal.has_interrupted_edit(&a).unwrap());
-    let pending = fixture.begin(&a, Some("1"), "2").leave();
+    let pending = fixture.begin(&a, Some("1"), "2");
+    let id = pending.id();
+    pending.leave();
     let fixture = fixture.again();
     assert!(
         fixture.journal.has_interrupted_edit(&a).unwrap()
             && fixture.journal.newest(EditFilter::Settled, Some(&a)).unwrap().is_none()
     );
-    assert_eq!(fixture.journal.entry(pending).unwrap(), None);
+    assert_eq!(fixture.journal.entry(id).unwrap(), None);
     assert!(!fixture.journal.has_interrupted_edit(&fixture.place("b")).unwrap());
 }
 

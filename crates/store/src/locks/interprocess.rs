@@ -11,6 +11,7 @@
 //! has its name; no descriptor serves two locks at a time; at most one thread waits for a lock.
 
 use crate::lock_key::LockKey;
+use crate::state;
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use lru::LruCache;
@@ -22,7 +23,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::Builder;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// The age at which a lock file is removed, if nobody holds its lock. Taking a lock does not change the times of its file.
@@ -106,8 +107,7 @@ impl ProcessLocks {
     fn tidy(&self, least_age: Duration) {
         let Ok(entries) = std::fs::read_dir(&self.folder) else { return };
         for entry in entries.flatten() {
-            let made = entry.metadata().and_then(|found| found.modified());
-            let age = made.ok().and_then(|made| SystemTime::now().duration_since(made).ok());
+            let age = entry.metadata().ok().and_then(|found| state::age(&found));
             let is_lock_file =
                 entry.path().extension().is_some_and(|ending| ending == "lock" || ending == "turn");
             if is_lock_file
@@ -249,7 +249,7 @@ fn open(path: &Path) -> Io<OwnedFd> {
         Err(Errno::NOENT) => {
             // The folder was removed; it is created again with the same rights.
             let folder = path.parent().ok_or(Errno::NOENT)?;
-            crate::state::make(folder).map_err(|error| os_error(&error))?;
+            state::make(folder).map_err(|error| os_error(&error))?;
             rustix::fs::open(path, flags, mode)
         }
         result => result,

@@ -61,23 +61,24 @@ struct Tickets {
 #[derive(Debug)]
 #[must_use = "the locks are released when this is dropped"]
 pub struct LockGuard {
-    each: Vec<One>,
+    each: Vec<KeyLock>,
 }
 
 impl LockGuard {
     /// Releases the locks of all other keys.
     pub fn retain(&mut self, keys: &[LockKey]) {
-        self.each.retain(|one| keys.contains(&one.claim.key));
+        self.each.retain(|lock| keys.contains(&lock.claim.key));
     }
 
     /// The reason why other processes do not respect one of the locks, if they do not.
     pub fn missing_process_lock(&self) -> Option<&str> {
-        self.each.iter().find_map(|one| one.process_lock.as_ref().err()).map(String::as_str)
+        self.each.iter().find_map(|lock| lock.process_lock.as_ref().err()).map(String::as_str)
     }
 }
 
+/// The lock of one key, in this process and between processes.
 #[derive(Debug)]
-struct One {
+struct KeyLock {
     // Dropped in this order: other processes first; the claim must see that the lock is free.
     process_lock: ProcessLock,
     _guard: OwnedMutexGuard<()>,
@@ -116,7 +117,7 @@ impl Locks {
                 Ok(None) => Ok(None),
                 Err(reason) => Err(reason),
             };
-            Some(One { process_lock, _guard: guard, claim })
+            Some(KeyLock { process_lock, _guard: guard, claim })
         };
         sorted(keys).iter().map(take).collect::<Option<_>>().map(|each| LockGuard { each })
     }
@@ -148,7 +149,7 @@ impl Locks {
                 Err(reason) => Err(reason),
             };
             process_wait = process_wait.saturating_sub(began.elapsed());
-            each.push(One { process_lock, _guard: guard, claim });
+            each.push(KeyLock { process_lock, _guard: guard, claim });
         }
         Ok(LockGuard { each })
     }

@@ -4,13 +4,14 @@
 //! existing entry that is not a regular file is never admitted.
 
 use super::access::AccessPurpose;
-use super::alias::OtherNames;
+use super::alias::{LinkSearch, OtherNames};
 use super::file_location::{FileLocation, join};
+use super::listed_folders::ListedFolders;
 use super::root::{Root, named};
 use super::walk::{PathStep, WalkEnd};
 use super::{access, alias, git_settings, spelling, walk};
 use crate::disk::file_system::is_made_up;
-use crate::disk::folder::{Folder, Identity};
+use crate::disk::folder::{Folder, Identity, is_regular};
 use crate::disk::permit::{self, RightsState};
 use crate::system_error;
 use lockgate_error::{Code, Error};
@@ -30,7 +31,18 @@ pub(crate) fn admit_with_folder(
     purpose: AccessPurpose,
 ) -> Result<(FileLocation, Folder), Error> {
     spelling::check(path)?;
-    admit_below(roots, walk::choose(roots, path)?, path, purpose)
+    admit_below(roots, walk::choose(roots, path)?, path, purpose, None)
+}
+
+/// Admits a path for reading, and lists each of its folders once for all paths that are admitted with the same folders.
+pub(crate) fn admit_listed(
+    roots: &[Root],
+    path: &str,
+    listed: &ListedFolders,
+) -> Result<FileLocation, Error> {
+    spelling::check(path)?;
+    let target = walk::choose(roots, path)?;
+    admit_below(roots, target, path, AccessPurpose::Read, Some(listed)).map(|(place, _)| place)
 }
 
 /// Does the same as [`admit_with_folder`], but takes the path as one of this root, even if it also lies in a root below it.
@@ -41,7 +53,7 @@ pub(crate) fn admit_in_root(
     purpose: AccessPurpose,
 ) -> Result<(FileLocation, Folder), Error> {
     spelling::check(path)?;
-    admit_below(roots, (root, walk::rest_in_root(roots, root, path)?), path, purpose)
+    admit_below(roots, (root, walk::rest_in_root(roots, root, path)?), path, purpose, None)
 }
 
 fn admit_below(
@@ -49,10 +61,14 @@ fn admit_below(
     (root, rest): (usize, String),
     path: &str,
     purpose: AccessPurpose,
+    listed: Option<&ListedFolders>,
 ) -> Result<(FileLocation, Folder), Error> {
     let normal = spelling::normal(&rest).unwrap_or_else(|| rest.clone());
     refuse_protected(&normal, path)?;
     let mut found = walk::walk(roots, root, &rest, path)?;
+    if let Some(listed) = listed {
+        found.folders.iter_mut().for_each(|step| step.share_names(listed));
+    }
     let file = found.file.take();
     let name = match &file {
         Some((name, ..)) => Some(name.clone()),
@@ -62,55 +78,55 @@ fn admit_below(
     if path.ends_with('/') {
         return Err(closed(path, file.is_some()));
     }
-    refuse_protected(&real_path(&found, &name), path)?;
+    let real = real_path(&found, &name);
+    refuse_protected(&real, path)?;
     let identity = file.as_ref().map(|(_, stat, _)| Identity::from_stat(stat));
-    let ancestors = alias::ancestors(&found, &name, identity);
-    alias::refuse_aliases(roots, &found, &ancestors, &name, path)?;
+    let links = LinkSearch::new(roots, &found, &name, identity, path);
+    links.refuse_aliases()?;
     alias::refuse_own_folders(&found, &name, path)?;
-    let links = match (purpose, &file) {
-        (AccessPurpose::Write, Some((_, stat, fd))) => vet_file(roots, &found, &name, (stat, fd), path)?,
-        (AccessPurpose::Write, None) => check_creatable(&found, path).map(|()| OtherNames::default())?,
-        (AccessPurpose::Read | AccessPurpose::Outside, Some((_, stat, fd))) => {
-            check_readable(roots, &found, (stat, fd), path).map(|()| OtherNames::default())?
+    let mut other_names = OtherNames::default();
+    match (purpose, &file) {
+        (AccessPurpose::Write, Some((_, stat, fd))) => {
+            other_names = vet_file(roots, &found, &name, (stat, fd), path)?;
         }
-        (AccessPurpose::Read | AccessPurpose::Outside, None) => OtherNames::default(),
-    };
+        (AccessPurpose::Write, None) => check_creatable(&found, path)?,
+        (AccessPurpose::Read | AccessPurpose::Outside, Some((_, stat, fd))) => {
+            check_readable(roots, &found, (stat, fd), path)?;
+        }
+        (AccessPurpose::Read | AccessPurpose::Outside, None) => {}
+    }
     let (runnable, occasion) = match purpose {
         AccessPurpose::Write | AccessPurpose::Outside => {
-            let runnable = runnable(roots, &found, &name, &normal, &links, &ancestors, path)?;
+            let runnable = runnable(&normal, &real, &other_names, &links)?;
             let runnable = runnable.or_else(|| git_settings::rule_for(roots, &found, &name, identity));
-            (runnable, occasion(&normal, &real_path(&found, &name), &links))
+            (runnable, occasion(&normal, &real, &other_names))
         }
         AccessPurpose::Read => (None, None),
     };
     let admitted = file.filter(|_| purpose == AccessPurpose::Write);
     let admitted = admitted.map(|(_, stat, _)| RightsState::from_stat(&stat));
-    let (place, folder) =
-        place(roots, (root, &rest), found, name).ok_or_else(|| system_error::outside(path))?;
-    Ok((FileLocation { names: links.names, runnable, occasion, admitted, ..place }, folder))
+    let (place, folder) = place(roots, (root, &rest), found, name, path)?;
+    Ok((FileLocation { names: other_names.names, runnable, occasion, admitted, ..place }, folder))
 }
 
 /// Returns the occasion, such as `in CI`, on which a file that is to be written runs, under any of its names.
-fn occasion(normal: &str, real: &str, links: &OtherNames) -> Option<&'static str> {
-    let names = [normal, real].into_iter().chain(links.names.iter().map(String::as_str));
+fn occasion(normal: &str, real: &str, other_names: &OtherNames) -> Option<&'static str> {
+    let names = [normal, real].into_iter().chain(other_names.names.iter().map(String::as_str));
     names.filter_map(access::occasion_for).next()
 }
 
 /// Returns the rule by which a file that is to be written starts a program: under the requested path, the resolved
 /// path, a link of a runnable name, or a second hard link.
 fn runnable(
-    roots: &[Root],
-    found: &WalkEnd,
-    name: &str,
     normal: &str,
-    links: &OtherNames,
-    ancestors: &[(Identity, String)],
-    path: &str,
+    real: &str,
+    other_names: &OtherNames,
+    links: &LinkSearch<'_>,
 ) -> Result<Option<&'static str>, Error> {
-    let by_path = access::runnable_for(normal).or_else(|| access::runnable_for(&real_path(found, name)));
-    match by_path.or(links.runnable) {
+    let by_path = access::runnable_for(normal).or_else(|| access::runnable_for(real));
+    match by_path.or(other_names.runnable) {
         Some(rule) => Ok(Some(rule)),
-        None => alias::runnable_alias(roots, found, ancestors, name, path),
+        None => links.runnable(),
     }
 }
 
@@ -127,7 +143,7 @@ pub(crate) fn admit_own(roots: &[Root], path: &str) -> Result<FileLocation, Erro
     let name = match &file {
         Some((name, stat, fd)) => {
             refuse_special(stat, fd, path)?;
-            let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
+            let step = found.deepest_folder(path)?;
             permit::may_replace(&step.folder, name, (stat, fd), path)?;
             step.refuse_append_only(path)?;
             permit::write_method(permit::names_of(stat), Publishing::default(), path)?;
@@ -140,8 +156,7 @@ pub(crate) fn admit_own(roots: &[Root], path: &str) -> Result<FileLocation, Erro
         }
     };
     alias::refuse_own_folders(&found, &name, path)?;
-    let (location, _) =
-        place(roots, (root, &rest), found, name).ok_or_else(|| system_error::outside(path))?;
+    let (location, _) = place(roots, (root, &rest), found, name, path)?;
     if file.is_none() {
         location.check_new_name()?;
     }
@@ -160,9 +175,7 @@ pub(crate) fn find_folder(roots: &[Root], path: &str) -> Result<FileLocation, Er
             .field("path")
             .hint("name an existing file or folder"));
     }
-    let (location, _) =
-        place(roots, (root, &rest), found, String::new()).ok_or_else(|| system_error::outside(path))?;
-    Ok(location)
+    place(roots, (root, &rest), found, String::new(), path).map(|(location, _)| location)
 }
 
 pub(crate) fn refuse_protected(real: &str, path: &str) -> Result<(), Error> {
@@ -177,7 +190,7 @@ fn closed(path: &str, is_file: bool) -> Error {
     error.field("path").hint("name the file without the `/` at its end")
 }
 
-/// Finds the other names of a hard-linked file.
+/// Checks that a file may be replaced, and returns its other names.
 fn vet_file(
     roots: &[Root],
     found: &WalkEnd,
@@ -187,7 +200,7 @@ fn vet_file(
 ) -> Result<OtherNames, Error> {
     refuse_special_in(roots.get(found.root), stat, fd, path)?;
     let links = alias::refuse_protected_links(roots, found, stat, path, AccessPurpose::Write)?;
-    let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
+    let step = found.deepest_folder(path)?;
     permit::may_replace(&step.folder, name, (stat, fd), path)?;
     step.refuse_append_only(path)?;
     Ok(links)
@@ -205,7 +218,7 @@ fn check_readable(
 }
 
 fn check_creatable(found: &WalkEnd, path: &str) -> Result<(), Error> {
-    let step = found.folders.last().ok_or_else(|| system_error::outside(path))?;
+    let step = found.deepest_folder(path)?;
     // A new folder can be made there, and has no such attribute.
     if found.missing.is_empty() {
         step.refuse_append_only(path)?;
@@ -221,9 +234,8 @@ pub(crate) fn refuse_special_in(
     fd: &OwnedFd,
     path: &str,
 ) -> Result<(), Error> {
-    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
     match root {
-        Some(root) if is_file && root.stores(Identity::from_stat(stat)) => Ok(()),
+        Some(root) if is_regular(stat) && root.stores(Identity::from_stat(stat)) => Ok(()),
         Some(_) | None => refuse_special(stat, fd, path),
     }
 }
@@ -264,7 +276,9 @@ fn place(
     (root, rest): (usize, &str),
     mut found: WalkEnd,
     name: String,
-) -> Option<(FileLocation, Folder)> {
+    path: &str,
+) -> Result<(FileLocation, Folder), Error> {
+    let outside = || system_error::outside(path);
     let in_root = real_path(&found, &name);
     // After a link the text of the path does not determine the folder: `link/..` is the parent of the link's
     // target.
@@ -272,15 +286,20 @@ fn place(
     let below = plain.unwrap_or_else(|| spelling::without_idle_dots(rest));
     let configs = found.folders.iter().map(PathStep::configs).collect();
     let folder = folder_path(&found);
-    let last = found.folders.pop()?;
+    let last = found.folders.pop().ok_or_else(outside)?;
+    let shown = named(roots, root, &below).ok_or_else(outside)?;
+    let resolved = match found.followed {
+        true => Some(named(roots, found.root, &in_root).ok_or_else(outside)?),
+        false => None,
+    };
     let location = FileLocation {
         root: found.root,
         folder,
         identity: last.identity,
         missing: found.missing,
         name,
-        shown: named(roots, root, &below)?,
-        resolved: if found.followed { Some(named(roots, found.root, &in_root)?) } else { None },
+        shown,
+        resolved,
         in_root,
         admitted: None,
         names: Vec::new(),
@@ -288,5 +307,5 @@ fn place(
         occasion: None,
         configs,
     };
-    Some((location, last.folder))
+    Ok((location, last.folder))
 }

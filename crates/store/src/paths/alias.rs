@@ -29,52 +29,84 @@ use std::path::PathBuf;
 /// The name of the rule that protects lockgate's own folders, for messages.
 const OWN_FOLDERS: &str = "lockgate's own folders";
 
-/// Fails for a path that a link of a protected name leads to, or a git folder under another name.
-pub(crate) fn refuse_aliases(
-    roots: &[Root],
-    found: &WalkEnd,
-    ancestors: &[(Identity, String)],
-    name: &str,
-    path: &str,
-) -> Result<(), Error> {
-    let unread = |errno| failed("looking for links to it", path, errno);
-    let dangling = DanglingLinks::to(roots, found, name);
-    for (at, step) in found.folders.iter().enumerate() {
-        let names = step.names().map_err(unread)?;
-        if (names.may_have("HEAD") || names.may_have("commondir")) && is_git_folder(&step.folder) {
-            return Err(access::protected(path, GIT_FOLDER));
-        }
-        let links = marked(&step.folder, names, &PROTECTED).map_err(unread)?;
-        if let Some(rule) = rule_of_link(links, ancestors, dangling.as_ref(), at, &PROTECTED) {
-            return Err(access::protected(path, rule));
-        }
-    }
-    Ok(())
+/// A search for links to a path in the folders above it.
+pub(crate) struct LinkSearch<'a> {
+    folders: &'a [PathStep],
+    ancestors: Vec<(Identity, String)>,
+    dangling: Option<DanglingLinks>,
+    /// The path as the caller named it.
+    shown: &'a str,
 }
 
-/// Returns the rule that covers the path by the name of one of these links, which are in the folder with that index.
-fn rule_of_link(
-    links: Vec<MarkedLink>,
-    ancestors: &[(Identity, String)],
-    dangling: Option<&DanglingLinks>,
-    at: usize,
-    rules: &AccessRules,
-) -> Option<&'static str> {
-    links.into_iter().find_map(|MarkedLink { target, path: link }| {
-        let below = match target {
-            Some(target) => ancestors.iter().find(|(identity, _)| *identity == target)?.1.clone(),
-            None => dangling?.rest_after(at, &link)?,
-        };
-        rules.find(&join(&link, &below))
-    })
+impl<'a> LinkSearch<'a> {
+    /// A search for links to the file of this name, which has this identity if it exists.
+    pub(crate) fn new(
+        roots: &[Root],
+        found: &'a WalkEnd,
+        name: &str,
+        file: Option<Identity>,
+        shown: &'a str,
+    ) -> LinkSearch<'a> {
+        LinkSearch {
+            folders: &found.folders,
+            ancestors: ancestors(found, name, file),
+            dangling: DanglingLinks::to(roots, found, name),
+            shown,
+        }
+    }
+
+    /// Fails for a path that a link of a protected name leads to, or a git folder under another name.
+    pub(crate) fn refuse_aliases(&self) -> Result<(), Error> {
+        for (at, step) in self.folders.iter().enumerate() {
+            let names = step.names().map_err(|errno| self.unread(errno))?;
+            if (names.may_have("HEAD") || names.may_have("commondir")) && is_git_folder(&step.folder) {
+                return Err(access::protected(self.shown, GIT_FOLDER));
+            }
+            let paths = names.protected(|names| marked_paths(&step.folder, names, &PROTECTED));
+            let links = links_at(&step.folder, paths.map_err(|errno| self.unread(errno))?);
+            if let Some(rule) = self.rule_of(links, at, &PROTECTED) {
+                return Err(access::protected(self.shown, rule));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the rule by which a link of a runnable name, or one in a runnable folder, leads to the path.
+    ///
+    /// Errors: the links could not be read.
+    pub(crate) fn runnable(&self) -> Result<Option<&'static str>, Error> {
+        for (at, step) in self.folders.iter().enumerate() {
+            let links = step.names().and_then(|names| marked(&step.folder, names, &RUNNABLE));
+            let links = links.map_err(|errno| self.unread(errno))?;
+            if let Some(rule) = self.rule_of(links, at, &RUNNABLE) {
+                return Ok(Some(rule));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the rule that covers the path by the name of one of these links in a folder, the one with that index.
+    fn rule_of(&self, links: Vec<MarkedLink>, at: usize, rules: &AccessRules) -> Option<&'static str> {
+        links.into_iter().find_map(|MarkedLink { target, path: link }| {
+            let below = match target {
+                Some(target) => self.ancestors.iter().find(|(identity, _)| *identity == target)?.1.clone(),
+                None => self.dangling.as_ref()?.rest_after(at, &link)?,
+            };
+            rules.find(&join(&link, &below))
+        })
+    }
+
+    fn unread(&self, errno: Errno) -> Error {
+        failed("looking for links to it", self.shown, errno)
+    }
 }
 
 /// A name that a rule covers, or a link in a folder of such a name.
-pub(crate) struct MarkedLink {
+struct MarkedLink {
     /// What the name leads to; `None` for a link whose target does not exist.
-    pub(crate) target: Option<Identity>,
+    target: Option<Identity>,
     /// The path that leads there.
-    pub(crate) path: String,
+    path: String,
 }
 
 /// The path of a new file, to be compared with the targets of dangling links: writing the file creates such a target.
@@ -108,28 +140,6 @@ pub(crate) fn refuse_own_folders(found: &WalkEnd, name: &str, path: &str) -> Res
     if state::own_locations().any(leads_into) { Err(access::protected(path, OWN_FOLDERS)) } else { Ok(()) }
 }
 
-/// Returns the rule by which a link of a runnable name, or one in a runnable folder, leads to the path.
-///
-/// Errors: the links could not be read.
-pub(crate) fn runnable_alias(
-    roots: &[Root],
-    found: &WalkEnd,
-    ancestors: &[(Identity, String)],
-    name: &str,
-    path: &str,
-) -> Result<Option<&'static str>, Error> {
-    let unread = |errno| failed("looking for links to it", path, errno);
-    let dangling = DanglingLinks::to(roots, found, name);
-    for (at, step) in found.folders.iter().enumerate() {
-        let names = step.names().map_err(unread)?;
-        let links = marked(&step.folder, names, &RUNNABLE).map_err(unread)?;
-        if let Some(rule) = rule_of_link(links, ancestors, dangling.as_ref(), at, &RUNNABLE) {
-            return Ok(Some(rule));
-        }
-    }
-    Ok(None)
-}
-
 /// Returns the targets of the protected names of a folder, and of the symlinks in its marked folders, each with the path
 /// that leads to it.
 pub(crate) fn marks(folder: &Folder) -> rustix::io::Result<Vec<(Identity, String)>> {
@@ -138,9 +148,18 @@ pub(crate) fn marks(folder: &Folder) -> rustix::io::Result<Vec<(Identity, String
     Ok(links.into_iter().filter_map(|link| Some((link.target?, link.path))).collect())
 }
 
-/// Returns the targets of the names of these rules in a folder, of its symlinks with a name that a rule covers, and of the
-/// symlinks in the folders of the rules, each with its path.
+/// Returns the targets of the [`marked_paths`], each with its path.
 fn marked(folder: &Folder, listed: &FolderNames, rules: &AccessRules) -> rustix::io::Result<Vec<MarkedLink>> {
+    marked_paths(folder, listed, rules).map(|paths| links_at(folder, &paths))
+}
+
+/// Returns the paths of the names of these rules in a folder, of its symlinks with a name that a rule covers, and of the
+/// symlinks in the folders of the rules.
+fn marked_paths(
+    folder: &Folder,
+    listed: &FolderNames,
+    rules: &AccessRules,
+) -> rustix::io::Result<Vec<String>> {
     let may_exist = |name: &&&str| listed.may_have_looked_up(name);
     let mut linked = links_in_folders(folder, rules.folders.iter().filter(may_exist))?;
     // Such as `.env.local`, `tls.key` or `app.code-workspace`.
@@ -151,13 +170,17 @@ fn marked(folder: &Folder, listed: &FolderNames, rules: &AccessRules) -> rustix:
         ends.filter_map(|end| name.get(..end).map(str::to_owned))
     });
     let names: BTreeSet<String> = names.chain(linked).collect();
-    let names = names.into_iter();
-    let links = names.filter_map(|path| match folder.stat_target(&path) {
-        Ok(stat) => Some(MarkedLink { target: Some(Identity::from_stat(&stat)), path }),
-        Err(_) if is_link(folder, &path) => Some(MarkedLink { target: None, path }),
+    Ok(names.into_iter().collect())
+}
+
+/// Returns the current targets of these paths in a folder.
+fn links_at(folder: &Folder, paths: &[String]) -> Vec<MarkedLink> {
+    let links = paths.iter().filter_map(|path| match folder.stat_target(path) {
+        Ok(stat) => Some(MarkedLink { target: Some(Identity::from_stat(&stat)), path: path.clone() }),
+        Err(_) if is_link(folder, path) => Some(MarkedLink { target: None, path: path.clone() }),
         Err(_) => None,
     });
-    Ok(links.collect())
+    links.collect()
 }
 
 /// True if a path in a folder is a link.
@@ -200,7 +223,7 @@ fn links_in_folders<'n>(
 }
 
 /// The identity of every folder of the path, and of the file, each with the rest of the path.
-pub(crate) fn ancestors(found: &WalkEnd, name: &str, file: Option<Identity>) -> Vec<(Identity, String)> {
+fn ancestors(found: &WalkEnd, name: &str, file: Option<Identity>) -> Vec<(Identity, String)> {
     let mut below = join(&found.missing.join("/"), name);
     let mut pairs = Vec::new();
     pairs.extend(file.map(|file| (file, String::new())));
@@ -282,7 +305,7 @@ impl NameSearch {
             coverage: Coverage::All,
         };
         let top = found.folders.first().filter(|_| names > 1)?;
-        search.known = search.look(&top.folder);
+        search.known = search.walk_root(&top.folder);
         let mut walked: Vec<&Root> = roots.get(found.root).into_iter().collect();
         let mut other_roots: Vec<&Root> = roots.iter().collect();
         other_roots.sort_by_key(|root| root.real().components().count());
@@ -299,7 +322,7 @@ impl NameSearch {
             }
             walked.push(root);
             match root.top() {
-                Ok(top) => drop(search.look(&top)),
+                Ok(top) => drop(search.walk_root(&top)),
                 Err(_) => search.coverage = Coverage::TooLittle,
             }
         }
@@ -307,7 +330,7 @@ impl NameSearch {
     }
 
     /// Walks a root until all names were found, a rule matched, or the limit was reached; returns the paths.
-    fn look(&mut self, top: &Folder) -> Vec<String> {
+    fn walk_root(&mut self, top: &Folder) -> Vec<String> {
         let mut known = Vec::new();
         let coverage = names::walk(top, (), |(), name| {
             if name.inode == self.wanted.inode && name.identity.device == self.wanted.device {

@@ -40,11 +40,7 @@ pub struct FileLocation {
 impl FileLocation {
     /// The lock key; two spellings of one path have the same key.
     pub fn key(&self) -> LockKey {
-        let mut rest = self.missing.join("/");
-        if !rest.is_empty() {
-            rest.push('/');
-        }
-        LockKey::below(self.identity, &(rest + &self.name))
+        LockKey::below(self.identity, &join(&self.missing.join("/"), &self.name))
     }
 
     /// The number of the root that contains the file.
@@ -81,6 +77,11 @@ impl FileLocation {
     pub fn runnable(&self) -> Option<&'static str> {
         self.runnable
     }
+}
+
+/// Splits a relative path into its folder, which may be empty, and its last name.
+pub(crate) fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
 }
 
 /// Joins two relative paths, either of which may be empty.

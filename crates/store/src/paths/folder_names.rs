@@ -11,7 +11,7 @@ use lockgate_text::fold;
 use rustix::fs::FileType;
 use rustix::io::{Errno, Result as Io};
 use std::collections::HashSet;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// The names of a policy in its folder; the first that exists counts.
 pub const POLICY_NAMES: &[&str] = &["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"];
@@ -48,12 +48,18 @@ pub(crate) struct FolderNames {
     looked_up: Vec<(String, FileType)>,
     /// The names of all symlinks, and of entries whose kind the file system does not tell.
     links: Vec<String>,
+    /// The paths of the protected names and of the symlinks in protected folders, once they were listed.
+    protected: OnceLock<Vec<String>>,
 }
+
+/// The names of a folder, which are read on first use.
+pub(crate) type SharedNames = OnceLock<Io<FolderNames>>;
 
 impl FolderNames {
     /// Lists a folder. One that may be passed but not listed has no known links, and any name may exist.
     pub fn read(folder: &Folder, lookup: NameLookup) -> Io<FolderNames> {
-        let mut names = FolderNames { lookup, looked_up: Vec::new(), links: Vec::new() };
+        let mut names =
+            FolderNames { lookup, looked_up: Vec::new(), links: Vec::new(), protected: OnceLock::new() };
         let listed = folder.each(|_, kind, name| {
             if matches!(kind, FileType::Symlink | FileType::Unknown) {
                 names.links.push(name.to_owned());
@@ -95,6 +101,15 @@ impl FolderNames {
             listed.eq_ignore_ascii_case(name) && *kind == FileType::RegularFile
         };
         self.lookup == NameLookup::Listed && self.looked_up.iter().any(is_file)
+    }
+
+    /// The paths of the protected names of the folder, and of the symlinks in its protected folders, which `list` lists once.
+    pub fn protected(&self, list: impl FnOnce(&FolderNames) -> Io<Vec<String>>) -> Io<&[String]> {
+        if let Some(paths) = self.protected.get() {
+            return Ok(paths);
+        }
+        let paths = list(self)?;
+        Ok(self.protected.get_or_init(|| paths))
     }
 
     /// The names of all symlinks, and of entries whose kind the file system does not tell.

@@ -19,7 +19,7 @@ mod common;
 
 use self::common::{CommonFolders, MAX_ENTRIES, SearchError};
 use super::access;
-use super::file_location::{FileLocation, join};
+use super::file_location::{FileLocation, join, split};
 use super::root::Root;
 use super::spelling::folded_name;
 use crate::disk::folder::Folder;
@@ -127,7 +127,7 @@ pub(crate) fn refuse(roots: &[Root], writes: &[PlannedFile<'_>]) -> Result<(), B
     for (at, PlannedFile { place, after }) in writes.iter().enumerate() {
         let Some(after) = after else { continue };
         for (parent, name) in parents(&place.in_root) {
-            let is_last = parent.len() + name.len() + usize::from(!parent.is_empty()) == place.in_root.len();
+            let is_last = join(parent, name) == place.in_root;
             let is_config = is_last && matches!(folded_name(name).as_str(), "config" | "config.worktree");
             let is_hook = !is_last && folded_name(name) == "hooks";
             let mut own = LayoutNames::default();
@@ -159,7 +159,7 @@ pub(crate) fn refuse(roots: &[Root], writes: &[PlannedFile<'_>]) -> Result<(), B
 ///
 /// Errors: `OVERFLOW` if the roots have too many entries to know.
 pub(crate) fn completes(root: &Root, path: &str) -> rustix::io::Result<bool> {
-    let top = root.top().map_err(|error| system_error::errno_of(&error).unwrap_or(Errno::IO))?;
+    let top = root.top().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     let common = CommonFolders::new(std::slice::from_ref(root));
     for (parent, name) in parents(path) {
         let mut names = LayoutNames::default();
@@ -201,10 +201,7 @@ pub(crate) fn is_part(name: &str) -> bool {
 /// Iterates over the folders above a path, each with the next name of the path.
 fn parents(path: &str) -> impl Iterator<Item = (&str, &str)> {
     let name_ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
-    name_ends.filter_map(|end| {
-        let whole = path.get(..end)?;
-        Some(whole.rsplit_once('/').unwrap_or(("", whole)))
-    })
+    name_ends.filter_map(|end| path.get(..end).map(split))
 }
 
 /// The names that a folder has after the writes.

@@ -225,14 +225,14 @@ impl ConfigSearch<'_> {
         let mut next = 0;
         while let Some(file) = self.files.get(next).cloned() {
             next += 1;
-            if let Some(path_use) = self.look(&file) {
+            if let Some(path_use) = self.check(&file) {
                 return Some(path_use.rule());
             }
         }
         None
     }
 
-    fn look(&mut self, ConfigFile { path: file, config, tops, depth }: &ConfigFile) -> Option<PathUse> {
+    fn check(&mut self, ConfigFile { path: file, config, tops, depth }: &ConfigFile) -> Option<PathUse> {
         let real = link_target(file);
         // A relative path starts at the file, by its own name or by that of its target.
         let folders: Vec<&Path> =

@@ -11,6 +11,7 @@ pub(super) mod file_location;
 pub(super) mod folder_names;
 pub(super) mod git_layout;
 mod git_settings;
+pub(super) mod listed_folders;
 pub(super) mod project;
 pub(super) mod root;
 pub(super) mod spelling;

@@ -5,7 +5,6 @@
 
 use super::folder_names::POLICY_NAMES;
 use std::ffi::OsString;
-use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
@@ -16,7 +15,7 @@ const REPOSITORY: [&str; 2] = [".git", ".jj"];
 const OTHERS_WRITE: u32 = 0o002;
 
 /// The most symlinks in a path; the kernel has the same limit.
-const MAX_LINKS: usize = 40;
+pub(super) const MAX_LINKS: usize = 40;
 
 /// A project, and the folder in it that relative paths are relative to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +43,8 @@ impl ProjectRoot {
     }
 
     fn of_file_in(session: &ProjectRoot, file: &Path, home: Option<&Path>) -> Vec<ProjectRoot> {
-        let top = session.root.canonicalize().ok().filter(|top| can_be_root(top, home));
+        let real_home = home.and_then(|home| home.canonicalize().ok());
+        let top = session.root.canonicalize().ok().filter(|top| can_be_root(top, real_home.as_deref()));
         let session = top.map(|root| (ProjectRoot { root, base: session.base.clone() }, session));
         let mut projects: Vec<ProjectRoot> = Vec::new();
         let target = link_target(file);
@@ -76,11 +76,10 @@ impl ProjectRoot {
     fn marked(folder: &Path, home: Option<&Path>) -> Option<ProjectRoot> {
         let real = folder.canonicalize().ok()?;
         let home = home.and_then(|home| home.canonicalize().ok());
-        let own = [rustix::process::geteuid().as_raw()].into_iter().chain(owner(&real)).chain([0]);
-        let own: Vec<u32> = own.collect();
-        let is_candidate = |above: &&Path| above.parent().is_some() && home.as_deref() != Some(*above);
-        let above: Vec<&Path> =
-            real.ancestors().take_while(is_candidate).filter(|above| is_own(above, &own)).collect();
+        let owner = real.metadata().ok().map(|found| found.uid());
+        let own: Vec<u32> = [rustix::process::geteuid().as_raw(), 0].into_iter().chain(owner).collect();
+        let candidates = real.ancestors().take_while(|above| can_be_root(above, home.as_deref()));
+        let above: Vec<&Path> = candidates.filter(|above| is_own(above, &own)).collect();
         let has = |above: &Path, names: &[&str]| names.iter().any(|name| is_there(&above.join(name)));
         let repository = above.iter().find(|above| has(above, &REPOSITORY));
         let topmost_with_policy = || above.iter().rev().find(|above| has(above, POLICY_NAMES));
@@ -91,10 +90,9 @@ impl ProjectRoot {
     }
 }
 
-/// True unless a folder, given by its real path, is `/` or the home directory.
+/// True unless a folder is `/` or the home directory; both paths are real.
 fn can_be_root(folder: &Path, home: Option<&Path>) -> bool {
-    let home = home.and_then(|home| home.canonicalize().ok());
-    folder.parent().is_some() && home.as_deref() != Some(folder)
+    folder.parent().is_some() && home != Some(folder)
 }
 
 /// The path that an absolute path leads to, without links and dots; the rest of it after a name that does not exist
@@ -129,10 +127,6 @@ pub fn link_target(path: &Path) -> Option<PathBuf> {
 
 fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
-}
-
-fn owner(folder: &Path) -> Option<u32> {
-    folder.metadata().ok().map(|meta: Metadata| meta.uid())
 }
 
 /// True for a folder of these users that not everybody may write to.

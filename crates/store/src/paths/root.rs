@@ -151,7 +151,7 @@ pub(crate) fn named(roots: &[Root], index: usize, below: &str) -> Option<String>
 /// Opens the folder of a path again, and checks that it is the admitted one.
 pub(crate) fn folder_of(roots: &[Root], place: &FileLocation) -> Result<Folder, Error> {
     let root = roots.get(place.root).ok_or_else(|| system_error::outside(place.shown()))?;
-    let folder = root.folder(&place.folder).map_err(|error| match system_error::errno_of(&error) {
+    let folder = root.folder(&place.folder).map_err(|error| match Errno::from_io_error(&error) {
         Some(errno) if !system_error::is_escape(&error) => {
             system_error::folder_lost("opening the folder", place.shown(), errno)
         }

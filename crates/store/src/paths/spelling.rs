@@ -59,23 +59,25 @@ pub(crate) fn check_new(name: &str) -> Result<(), Error> {
 
 /// Resolves `.` and `..` in a relative path by its text alone; `None` if it climbs above its start.
 pub(crate) fn normal(path: &str) -> Option<String> {
-    let mut names: Vec<&str> = Vec::new();
-    for name in path.split('/') {
-        match name {
-            "" | "." => {}
-            ".." => {
-                names.pop()?;
-            }
-            name => names.push(name),
+    let mut resolved: Vec<&str> = Vec::new();
+    for name in names(path) {
+        if name == ".." {
+            resolved.pop()?;
+        } else {
+            resolved.push(name);
         }
     }
-    Some(names.join("/"))
+    Some(resolved.join("/"))
+}
+
+/// The names of a relative path, without `.` and empty ones.
+pub(crate) fn names(path: &str) -> impl DoubleEndedIterator<Item = &str> {
+    path.split('/').filter(|name| !matches!(*name, "" | "."))
 }
 
 /// Removes `.` and empty names from a relative path.
 pub(crate) fn without_idle_dots(path: &str) -> String {
-    let names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
-    names.join("/")
+    names(path).collect::<Vec<&str>>().join("/")
 }
 
 /// The folded names of a path, in each reading of a colon: the start of a stream's name, and a separator.

@@ -6,20 +6,21 @@
 //! Invariant: every step opens one component in a folder that was reached the same way from a root; a walk
 //! that leaves the roots is an error.
 
-use super::folder_names::{FolderConfigs, FolderNames, NameLookup};
+use super::file_location::join;
+use super::folder_names::{FolderConfigs, FolderNames, NameLookup, SharedNames};
+use super::listed_folders::ListedFolders;
+use super::project::MAX_LINKS;
 use super::root::Root;
+use super::spelling;
 use crate::disk::folder::{Folder, FolderState, Identity};
 use crate::disk::permit;
 use crate::system_error::{self, failed};
 use lockgate_error::{Code, Error};
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
-use std::cell::OnceCell;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-
-/// The most symlinks in a path; the kernel has the same limit.
-const MAX_LINKS: usize = 40;
+use std::sync::Arc;
 
 /// The result of resolving a path.
 pub(crate) struct WalkEnd {
@@ -35,6 +36,11 @@ pub(crate) struct WalkEnd {
 }
 
 impl WalkEnd {
+    /// The deepest existing folder of the path.
+    pub fn deepest_folder(&self, shown: &str) -> Result<&PathStep, Error> {
+        self.folders.last().ok_or_else(|| system_error::outside(shown))
+    }
+
     /// Returns the real path of each folder, from the root down, and that of a file of this name in the last one; `None`
     /// without the root.
     pub fn real_paths(&self, roots: &[Root], name: &str) -> Option<(Vec<PathBuf>, PathBuf)> {
@@ -55,14 +61,19 @@ pub(crate) struct PathStep {
     pub identity: Identity,
     is_append_only: bool,
     lookup: NameLookup,
-    names: OnceCell<Result<FolderNames, Errno>>,
+    names: Arc<SharedNames>,
 }
 
 impl PathStep {
     fn new(name: String, folder: Folder, state: FolderState, root: &Root) -> PathStep {
         let FolderState { identity, is_append_only } = state;
         let lookup = root.name_lookup(identity);
-        PathStep { name, folder, identity, is_append_only, lookup, names: OnceCell::new() }
+        PathStep { name, folder, identity, is_append_only, lookup, names: Arc::default() }
+    }
+
+    /// Takes the names from a listing for other paths of the same call, or gives them its own.
+    pub fn share_names(&mut self, listed: &ListedFolders) {
+        self.names = listed.names_of(&self.folder, self.identity);
     }
 
     /// Fails if no name in the folder can be changed: then a staged copy could not even be removed.
@@ -87,7 +98,7 @@ impl PathStep {
 pub(crate) fn choose(roots: &[Root], path: &str) -> Result<(usize, String), Error> {
     if !path.starts_with('/') {
         let base = roots.first().map_or("", Root::base);
-        return Ok((0, if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") }));
+        return Ok((0, join(base, path)));
     }
     let candidates = roots.iter().enumerate().rev().filter_map(|(index, root)| {
         root.rest_of(Path::new(path)).map(|(length, rest)| (length, index, rest))
@@ -152,8 +163,7 @@ struct PathWalk<'a> {
 
 impl PathWalk<'_> {
     fn push(&mut self, path: &str) {
-        let names = path.split('/').rev().filter(|name| !name.is_empty() && *name != ".");
-        self.todo.extend(names.map(str::to_owned));
+        self.todo.extend(spelling::names(path).rev().map(str::to_owned));
     }
 
     fn step(&mut self, name: String) -> Result<(), Error> {
@@ -180,9 +190,7 @@ impl PathWalk<'_> {
     }
 
     fn enter(&mut self, name: String) -> Result<(), Error> {
-        let Some(PathStep { folder, .. }) = self.found.folders.last() else {
-            return Err(system_error::outside(self.shown));
-        };
+        let folder = &self.found.deepest_folder(self.shown)?.folder;
         // A name with others after it is nearly always a folder, which is then listed through the same descriptor.
         if !self.todo.is_empty()
             && let Ok(folder) = folder.enter_to_read(&name)

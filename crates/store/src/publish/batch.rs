@@ -66,34 +66,15 @@ pub(super) fn publish_with_guards(
         tops.push(top);
     }
     let staged: Vec<String> = writes.iter().map(|write| staged_name::staged(&write.place.name)).collect();
-    // Dropped in reverse order: applied writes, staged copies, new folders, journal entry.
-    let mut pending: Option<PendingEdit> = None;
+    let begin = |inodes: &[Inodes]| {
+        record.map(|(journal, meta)| journal.begin(meta, writes, &staged, inodes)).transpose()
+    };
     let makes_folders = writes.iter().any(|write| !write.place.missing.is_empty());
-    if let (Some((journal, meta)), true) = (record, makes_folders) {
-        pending = Some(journal.begin(meta, writes, &staged, &[])?);
-    }
+    // Dropped in reverse order: applied writes, staged copies, new folders, journal entry.
+    let mut pending: Option<PendingEdit> = if makes_folders { begin(&[])? } else { None };
     let chains = Chains::make(writes, tops)?;
     let jobs = jobs(writes, &chains, &staged, &methods, guards);
-    // Without names these leave nothing behind, so that one record can hold the edit and their inodes.
-    let unnamed = if pending.is_none() { open_unnamed(&jobs)? } else { None };
-    let mut staged_files;
-    match (unnamed, record) {
-        (Some(files), Some((journal, meta))) => {
-            let inodes = inodes(&jobs, &files, publishing);
-            pending = Some(journal.begin(meta, writes, &staged, &inodes)?);
-            staged_files = files;
-        }
-        (Some(files), None) => staged_files = files,
-        (None, _) => {
-            if let (Some((journal, meta)), None) = (record, &pending) {
-                pending = Some(journal.begin(meta, writes, &staged, &[])?);
-            }
-            staged_files = open(&jobs)?;
-            if let Some(pending) = &pending {
-                pending.record(&inodes(&jobs, &staged_files, publishing))?;
-            }
-        }
-    }
+    let mut staged_files = open_and_record(&jobs, &mut pending, begin, publishing)?;
     for (job, staged) in jobs.iter().zip(&mut staged_files) {
         staged.as_mut().map_or(Ok(()), |staged| staged.fill(job.write))?;
     }
@@ -104,7 +85,9 @@ pub(super) fn publish_with_guards(
     let applied = match apply(&jobs, staged_files, publishing, check_roots_and_git_folders) {
         Err(error) if error.disk == Disk::Unknown => {
             // Only the journal row still says which edit was in progress.
-            let _ = pending.map(PendingEdit::leave);
+            if let Some(pending) = pending {
+                pending.leave();
+            }
             return Err(error);
         }
         result => result?,
@@ -160,6 +143,29 @@ fn jobs<'a>(
         jobs.push(PublishJob { write, names, method: *method });
     }
     jobs
+}
+
+/// Creates the staged copies as [`open`] does, and records their inodes. Records the edit as well, by `begin`, if it is not
+/// pending yet.
+fn open_and_record<'a>(
+    jobs: &[PublishJob<'a>],
+    pending: &mut Option<PendingEdit>,
+    begin: impl Fn(&[Inodes]) -> Result<Option<PendingEdit>, Error>,
+    publishing: Publishing,
+) -> Result<Vec<Option<StagedFile<'a>>>, Error> {
+    if pending.is_none() {
+        // Without names these leave nothing behind, so that one record can hold the edit and their inodes.
+        if let Some(files) = open_unnamed(jobs)? {
+            *pending = begin(&inodes(jobs, &files, publishing))?;
+            return Ok(files);
+        }
+        *pending = begin(&[])?;
+    }
+    let files = open(jobs)?;
+    if let Some(pending) = pending {
+        pending.record(&inodes(jobs, &files, publishing))?;
+    }
+    Ok(files)
 }
 
 /// Creates the staged copies of all files that are not removed, still without content.

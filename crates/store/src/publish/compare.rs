@@ -3,6 +3,7 @@
 //! Invariant: rights to a file that were withdrawn since its path was admitted are detected here, not after the first
 //! step. Those to its folder, and privileges that the file got, are detected before the staged copy has a name.
 
+use super::expected;
 use crate::disk::folder::{Folder, Identity};
 use crate::disk::permit::{self, RightsState, WriteMethod};
 use crate::file_write::FileWrite;
@@ -12,7 +13,6 @@ use crate::system_error::{conflict, failed};
 use lockgate_error::Error;
 use lockgate_policy::Publishing;
 use rustix::fs::{FileType, Stat};
-use rustix::io::Errno;
 
 /// Returns the method for writing the target. Fails if its rights or its hard links forbid the write. `top`
 /// is the existing folder of the path.
@@ -44,19 +44,13 @@ pub(super) fn check_target(
 }
 
 fn still_there(folder: &Folder, place: &FileLocation, before: &ExpectedContent<'_>) -> Result<Stat, Error> {
-    let stat = match folder.stat(&place.name) {
-        Ok(stat) => stat,
-        Err(Errno::NOENT) => {
-            return Err(conflict(place.shown(), "was removed by another program since it was read"));
-        }
-        Err(errno) => return Err(failed("stat", place.shown(), errno)),
-    };
+    let stat = expected::stat(folder, &place.name, place.shown())?;
     if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
         return Err(conflict(place.shown(), "became a symlink"));
     }
     // The snapshot holds the file open, so no other file can have its inode.
     if Identity::from_stat(&stat) != before.snapshot.identity {
-        return Err(conflict(place.shown(), "was replaced by another file since it was read"));
+        return Err(expected::replaced(place.shown()));
     }
     Ok(stat)
 }

@@ -56,7 +56,7 @@ pub(super) enum RevertOutcome<'a> {
 }
 
 impl<'a> AppliedWrite<'a> {
-    /// An applied write, with the change and the published file.
+    /// A write whose change was made just now; `ours` is the published file, if there is one.
     fn new(
         names: SwapNames<'a>,
         write: &'a FileWrite<'a>,

@@ -10,6 +10,7 @@ use crate::disk::folder::{Folder, Identity};
 use crate::snapshot::ExpectedContent;
 use crate::system_error::{conflict, failed};
 use lockgate_error::Error;
+use rustix::fs::Stat;
 use rustix::io::{Errno, Result as Io};
 use std::os::fd::OwnedFd;
 
@@ -42,14 +43,10 @@ impl<'a> ExpectedFile<'a> {
         if !guards.compare {
             return Ok(());
         }
-        let stat = match folder.stat(name) {
-            Ok(stat) if Identity::from_stat(&stat) == self.identity => stat,
-            Ok(_) => return Err(conflict(shown, "was replaced by another file since it was read")),
-            Err(Errno::NOENT) => {
-                return Err(conflict(shown, "was removed by another program since it was read"));
-            }
-            Err(errno) => return Err(failed("stat", shown, errno)),
-        };
+        let stat = stat(folder, name, shown)?;
+        if Identity::from_stat(&stat) != self.identity {
+            return Err(replaced(shown));
+        }
         guards.step();
         if !self.holds().map_err(|errno| failed("reading", shown, errno))? {
             let size = rustix::fs::fstat(self.file).map(|stat| stat.st_size).unwrap_or_default();
@@ -89,4 +86,22 @@ impl<'a> From<ExpectedContent<'a>> for ExpectedFile<'a> {
     fn from(before: ExpectedContent<'a>) -> ExpectedFile<'a> {
         ExpectedFile::new(&before.snapshot.file, before.snapshot.identity, before.content.bytes)
     }
+}
+
+/// Returns the metadata of the entry of this name, which existed when it was read.
+pub(super) fn stat(folder: &Folder, name: &str, shown: &str) -> Result<Stat, Error> {
+    folder.stat(name).map_err(|errno| match errno {
+        Errno::NOENT => removed(shown),
+        errno => failed("stat", shown, errno),
+    })
+}
+
+/// The error for a file that another program removed.
+pub(super) fn removed(shown: &str) -> Error {
+    conflict(shown, "was removed by another program since it was read")
+}
+
+/// The error for a name that leads to another file.
+pub(super) fn replaced(shown: &str) -> Error {
+    conflict(shown, "was replaced by another file since it was read")
 }

@@ -6,6 +6,7 @@
 use crate::disk::folder::{Folder, Identity};
 use crate::file_write::FileWrite;
 use crate::outcome::PublishedFile;
+use crate::paths::file_location::split;
 use crate::paths::root::Root;
 use crate::system_error::{conflict, failed};
 use lockgate_error::Error;
@@ -160,7 +161,7 @@ pub(super) fn remove_emptied(roots: &[Root], write: &FileWrite<'_>) {
     let Some(root) = roots.get(write.place.root) else { return };
     let mut path = write.place.folder.as_str();
     for _ in 0..write.folders {
-        let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let (above, name) = split(path);
         let removed = root.folder(above).is_ok_and(|above| {
             // Not empty: another program uses it. A power cut can only bring back an empty folder.
             above.remove(name).is_ok_and(|()| above.sync().is_ok())

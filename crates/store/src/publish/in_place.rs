@@ -6,10 +6,9 @@
 //! Invariant: the content is compared first, space for the new text is reserved before the first byte is
 //! written, and the old text is written back if writing fails.
 
-use super::expected::ExpectedFile;
+use super::expected::{ExpectedFile, replaced};
 use super::swap::SwapNames;
 use crate::disk::folder::Identity;
-use crate::system_error::conflict;
 use lockgate_error::Error;
 use lockgate_text::common_prefix;
 use rustix::fs::{FallocateFlags, Mode, OFlags};
@@ -24,7 +23,7 @@ pub(super) fn write(names: &SwapNames<'_>, expected: &ExpectedFile<'_>, bytes: &
     let file = file.map_err(fails)?;
     let stat = rustix::fs::fstat(&file).map_err(fails)?;
     if Identity::from_stat(&stat) != expected.identity {
-        return Err(conflict(names.shown, "was replaced by another file since it was read"));
+        return Err(replaced(names.shown));
     }
     reserve(&file, bytes.len()).map_err(fails)?;
     expected.check(names.folder, names.target, names.shown, &names.guards)?;

@@ -31,7 +31,12 @@ impl CopiedMetadata {
     /// Reads the metadata of a file.
     pub fn read(file: &OwnedFd, shown: &str) -> Result<CopiedMetadata, Error> {
         let stat = rustix::fs::fstat(file).map_err(|errno| failed("fstat", shown, errno))?;
-        Ok(CopiedMetadata::new(&stat, named_attributes(file, shown)?))
+        Ok(CopiedMetadata {
+            mode: stat.st_mode & PERMISSIONS,
+            owner: (stat.st_uid, stat.st_gid),
+            names: permit::names_of(&stat),
+            attributes: named_attributes(file, shown)?,
+        })
     }
 
     /// Gives the metadata to a new file, as far as it was not created with it. The mode comes last, so that the file is
@@ -66,11 +71,6 @@ impl CopiedMetadata {
                 .map_err(|errno| failed("fsetxattr", shown, errno))?;
         }
         Ok(present != self.attributes)
-    }
-
-    fn new(stat: &Stat, attributes: BTreeMap<CString, Vec<u8>>) -> CopiedMetadata {
-        let owner = (stat.st_uid, stat.st_gid);
-        CopiedMetadata { mode: stat.st_mode & PERMISSIONS, owner, names: permit::names_of(stat), attributes }
     }
 
     /// Fails for the privileges of a program, which came after its path was admitted, and if the number of names is no

@@ -14,7 +14,6 @@ use super::swap::{FileBusy, SwapError, SwapNames};
 use crate::disk::permit::{self, WriteMethod};
 use crate::file_write::FileWrite;
 use crate::snapshot::ExpectedContent;
-use crate::system_error::conflict;
 use lockgate_error::{Code, Error};
 use lockgate_policy::{HardLinks, Publishing};
 
@@ -148,17 +147,11 @@ pub(super) fn hold<'p, 'a: 'p>(
     let mut prepared: Vec<&mut PreparedWrite<'a>> = prepared.collect();
     let mut wait = None;
     loop {
-        let mut open = None;
-        for one in &mut prepared {
-            if let Err(FileBusy) = one.hold() {
-                open = Some((one.names.shown, one.names.guards.timeout));
-                break;
-            }
-        }
-        let Some((shown, timeout)) = open else { return Ok(()) };
+        let busy = prepared.iter_mut().find_map(|one| one.hold().err().map(|FileBusy| one.names));
+        let Some(names) = busy else { return Ok(()) };
         prepared.iter_mut().for_each(|one| one.leases = Leases::default());
-        if !wait.get_or_insert_with(|| WriterWait::new(timeout)).pause() {
-            return Err(conflict(shown, "is open for writing in another program"));
+        if !wait.get_or_insert_with(|| WriterWait::new(names.guards.timeout)).pause() {
+            return Err(names.open_for_writing());
         }
     }
 }

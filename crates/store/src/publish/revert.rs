@@ -87,7 +87,7 @@ fn retry(
     names: &SwapNames<'_>,
     ours: &StagedFile<'_>,
     plain: impl Fn() -> Result<(), SwapError>,
-    with: impl Fn(&[u8]) -> Result<(), SwapError>,
+    with_added: impl Fn(&[u8]) -> Result<(), SwapError>,
 ) -> Result<(), SwapError> {
     let mut result = plain();
     for _ in 0..ATTEMPTS {
@@ -97,7 +97,7 @@ fn retry(
         }
         result = match added(names, ours) {
             Some(added) if added.is_empty() => plain(),
-            Some(added) => with(&added),
+            Some(added) => with_added(&added),
             None => return result,
         };
     }

@@ -4,7 +4,7 @@
 //! everything is put back. Where that is impossible, no text of another program is removed: it is kept under
 //! a name that the error tells.
 
-use super::expected::ExpectedFile;
+use super::expected::{ExpectedFile, removed};
 use super::guards::Guards;
 use super::lease::{Lease, Leases, WriterWait};
 use crate::disk::file_system::is_unsure_of_writers;
@@ -174,12 +174,7 @@ impl SwapNames<'_> {
             match self.lease_now(expected) {
                 Ok(lease) => return Ok(lease),
                 Err(FileBusy) if wait.pause() => {}
-                Err(FileBusy) => {
-                    return Err(SwapError::Unchanged(conflict(
-                        self.shown,
-                        "is open for writing in another program",
-                    )));
-                }
+                Err(FileBusy) => return Err(SwapError::Unchanged(self.open_for_writing())),
             }
         }
     }
@@ -258,6 +253,10 @@ impl SwapNames<'_> {
         conflict(self.shown, "was changed by another program during the write")
     }
 
+    pub(super) fn open_for_writing(&self) -> Error {
+        conflict(self.shown, "is open for writing in another program")
+    }
+
     fn level(&self, leased: bool) -> GuardLevel {
         self.guards.step();
         if leased { GuardLevel::Lease } else { GuardLevel::Exchange }
@@ -266,9 +265,7 @@ impl SwapNames<'_> {
     fn swap_error(&self, call: &str, errno: Errno) -> SwapError {
         match errno {
             Errno::BUSY => SwapError::Mounted,
-            Errno::NOENT => {
-                SwapError::Unchanged(conflict(self.shown, "was removed by another program since it was read"))
-            }
+            Errno::NOENT => SwapError::Unchanged(removed(self.shown)),
             errno => SwapError::Unchanged(self.failed(call, errno)),
         }
     }

@@ -102,7 +102,7 @@ impl Fixture {
                 )
             })
             .collect();
-        batch::publish_with_guards(self.files.roots(), &writes, publishing, None, guards)
+        batch::publish_with_guards(&self.files.roots, &writes, publishing, None, guards)
     }
 }
 
@@ -372,7 +372,7 @@ fn a_staged_copy_has_a_name_only_once_it_is_complete() {
         let before = Some(snapshot.expected(Content::new(b"1")));
         let after = Some(Content::new(b"complete"));
         let write = FileWrite::new(&place, before, after);
-        let folder = fixture.files.roots()[0].folder("").unwrap();
+        let folder = fixture.files.roots[0].folder("").unwrap();
         let guards = Guards { unnamed, ..Guards::ALL };
         let (target, staged) = (place.name.as_str(), ".a.0000000000000001.lockgate");
         let swap_names = SwapNames { folder: &folder, target, staged, shown: "a", guards };
@@ -457,7 +457,7 @@ fn a_program_that_gets_privileges_before_its_copy_is_made_is_refused() {
     let place = fixture.files.admit("a").unwrap();
     let snapshot = fixture.files.read(&place, LIMIT).unwrap().unwrap();
     let write = FileWrite::new(&place, Some(snapshot.expected(Content::new(b"1"))), Some(Content::new(b"2")));
-    let folder = fixture.files.roots()[0].folder("").unwrap();
+    let folder = fixture.files.roots[0].folder("").unwrap();
     let staged = ".a.0000000000000001.lockgate";
     let names = SwapNames { folder: &folder, target: "a", staged, shown: "a", guards: Guards::ALL };
     for (mode, is_refused) in [(0o4755, true), (0o2755, true), (0o755, false)] {
@@ -550,7 +550,7 @@ fn a_root_that_is_replaced_before_an_edit_is_there_gets_nothing() {
             replace();
         }
         let guards = Guards { root_in_place, step: &replace, ..Guards::ALL };
-        let result = batch::publish_with_guards(files.roots(), &writes, Publishing::default(), None, guards);
+        let result = batch::publish_with_guards(&files.roots, &writes, Publishing::default(), None, guards);
         assert!(is_moved.get());
         assert!(names_in(&root).is_empty());
         let is_written = fs::read(aside.join("a")).unwrap() == b"2";

@@ -71,12 +71,8 @@ impl Files {
         if !(edit.is_open)() {
             return recovered(RecoveryAction::Nothing, Vec::new(), Some(guard));
         }
-        match edit
-            .files
-            .iter()
-            .map(|file| RecoveredFile::examine(root, file, edit.text))
-            .collect::<Result<Vec<_>, _>>()
-        {
+        let examine = |file| RecoveredFile::examine(root, file, edit.text);
+        match edit.files.iter().map(examine).collect::<Result<Vec<_>, _>>() {
             Ok(files) => {
                 let (action, notes) = decide(&files);
                 recovered(action, notes, Some(guard))

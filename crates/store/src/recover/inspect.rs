@@ -5,6 +5,7 @@
 use crate::disk::folder::{Folder, Identity};
 use crate::disk::inode::Inode;
 use crate::lock_key::LockKey;
+use crate::paths::file_location::split;
 use crate::paths::root::Root;
 use crate::snapshot::{self, FileSnapshot};
 use crate::sql::UnsettledFile;
@@ -53,11 +54,6 @@ pub(super) struct RecoveredFile<'a> {
     pub staged: PathContent,
 }
 
-/// Splits a path in a root into folder and name.
-pub(super) fn split(path: &str) -> (&str, &str) {
-    path.rsplit_once('/').unwrap_or(("", path))
-}
-
 /// Returns the keys that a process may lock for this write; the key depends on the folders that existed then, and on those
 /// that exist now.
 pub(super) fn keys(root: &Root, file: &UnsettledFile) -> Vec<LockKey> {
@@ -87,7 +83,7 @@ impl<'a> RecoveredFile<'a> {
         let (path, name) = split(&file.path);
         let folder = match root.folder(path) {
             Ok(folder) => Some(folder),
-            Err(error) => match system_error::errno_of(&error) {
+            Err(error) => match Errno::from_io_error(&error) {
                 Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => None,
                 _ => return Err(system_error::failed_io("opening the folder", &file.path, &error)),
             },
@@ -122,7 +118,7 @@ impl<'a> RecoveredFile<'a> {
                 _ => WriteState::NotThere,
             },
             (None, _) if !is_free => {
-                if self.is_one() || self.is_published() {
+                if self.is_same_file() || self.is_published() {
                     WriteState::There
                 } else {
                     WriteState::NotThere
@@ -134,7 +130,7 @@ impl<'a> RecoveredFile<'a> {
                 if is_free || staged == Some(before) { WriteState::There } else { WriteState::NotThere }
             }
             (Some(before), None) => match staged {
-                Some(staged) if staged == before && !self.is_one() => WriteState::There,
+                Some(staged) if staged == before && !self.is_same_file() => WriteState::There,
                 None if is_free && now != Some(before) => WriteState::Unclear,
                 _ => WriteState::NotThere,
             },
@@ -194,7 +190,7 @@ impl<'a> RecoveredFile<'a> {
     }
 
     /// True if both names lead to the same file.
-    pub fn is_one(&self) -> bool {
+    pub fn is_same_file(&self) -> bool {
         matches!((self.now.identity(), self.staged.identity()), (Some(now), Some(staged)) if now == staged)
     }
 

@@ -4,7 +4,7 @@
 //! them.
 
 use super::edit::{InterruptedEdit, RecoveryAction};
-use super::sweep::JournalNames;
+use super::sweep::{JournalNames, MIN_AGE};
 use crate::files::Files;
 use crate::history::EditId;
 use crate::journal::{Journal, NO_COPY, RootJournal};
@@ -79,7 +79,6 @@ struct RecoveryContext<'a> {
 
 /// Completes or reverts all half-done edits in a root.
 fn recover_root(journal: &RootJournal, context: &RecoveryContext<'_>, recovery: &mut Recovery) {
-    let notes = &mut recovery.notes;
     let found = journal.query(|database| Ok(Some((Arc::clone(database), database.unsettled()?))));
     match found {
         Ok(Some((database, edits))) => {
@@ -92,7 +91,9 @@ fn recover_root(journal: &RootJournal, context: &RecoveryContext<'_>, recovery: 
             }
         }
         Ok(None) => {}
-        Err(error) => notes.push(format!("cannot search for incomplete edits: {}", error.message)),
+        Err(error) => {
+            recovery.notes.push(format!("cannot search for incomplete edits: {}", error.message));
+        }
     }
 }
 
@@ -159,7 +160,7 @@ fn sweep(
     let is_kept = |version: Version| database.text(&version.hex()).is_ok_and(|text| text.is_some());
     let folders = database.folders().unwrap_or_default();
     let known = JournalNames { is_named: &is_named, is_kept: &is_kept };
-    let sweep_folder = |folder: &String| files.sweep(locks, root, folder, &known);
+    let sweep_folder = |folder: &String| files.sweep(locks, (root, folder), &known, MIN_AGE);
     let notes = folders.iter().flat_map(sweep_folder).collect();
     // If the marker cannot be written, the sweep is repeated.
     drop(marker.map(|marker| write_marker(&marker, &boot)));

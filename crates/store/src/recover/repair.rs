@@ -4,7 +4,8 @@
 //! inode in the journal, or by its whole text if the journal has no inode. Any other file is put back, or
 //! kept and reported.
 
-use super::inspect::{PathContent, RecoveredFile, WriteState, split};
+use super::inspect::{PathContent, RecoveredFile, WriteState};
+use crate::paths::file_location::split;
 use crate::paths::git_layout;
 use crate::publish::{ExpectedFile, Guards, SwapError, SwapNames, overwrite};
 use crate::snapshot::FileSnapshot;
@@ -77,7 +78,7 @@ impl RecoveredFile<'_> {
 
     fn take(&self) -> Option<String> {
         let (Some(names), PathContent::Text(version, now)) = (self.names(), &self.now) else { return None };
-        let note = if self.is_one() {
+        let note = if self.is_same_file() {
             let _ = names.folder.unlink(names.staged);
             None
         } else {

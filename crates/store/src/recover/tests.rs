@@ -1,7 +1,7 @@
 //! Half-done edits as a killed process leaves them, at each step, and what becomes of them.
 
 use super::edit::{InterruptedEdit, RecoveryAction};
-use super::sweep::{self, JournalNames};
+use super::sweep::{JournalNames, MIN_AGE};
 use crate::Files;
 use crate::disk::inode::{Inode, Inodes};
 use crate::lock_key::LockKey;
@@ -454,9 +454,9 @@ fn only_old_staged_copies_whose_text_is_elsewhere_and_that_no_journal_names_are_
     let fixture = Fixture::new(&[("a", "the file"), (OTHER, "in the journal")]);
     let texts = ["the file", "in the journal", "theirs", "", "the fi"];
     (1..).zip(texts).for_each(|(number, text)| fs::write(fixture.at(&staged(number)), text).unwrap());
-    assert!(fixture.files.sweep(&fixture.locks, 0, "", &known).is_empty(), "they are young");
+    assert!(fixture.files.sweep(&fixture.locks, (0, ""), &known, MIN_AGE).is_empty(), "they are young");
     assert_eq!(fixture.now().len(), 7);
-    let notes = sweep::older(fixture.files.roots(), &fixture.locks, (0, ""), &known, Duration::ZERO);
+    let notes = fixture.files.sweep(&fixture.locks, (0, ""), &known, Duration::ZERO);
     let names: Vec<String> = fixture.now().into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, [staged(3), staged(4), staged(5), OTHER.to_owned(), "a".to_owned()]);
     assert_eq!(notes.iter().filter(|note| note.contains("was removed")).count(), 2, "{notes:?}");

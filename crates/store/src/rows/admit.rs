@@ -59,8 +59,8 @@ impl EntityStore {
     /// Returns the organisation of an app; `None` for a global app.
     pub(super) fn app_owner(&self, app: &str) -> Result<Option<String>, Error> {
         check_id("app_id", app)?;
-        if let Some(home) = self.app_owners.lock().get(app) {
-            return Ok(home.clone());
+        if let Some(owner) = self.app_owners.lock().get(app) {
+            return Ok(owner.clone());
         }
         let absent = || {
             let hint = "correct app_id; `lockgate store app add` registers an app";
@@ -68,10 +68,10 @@ impl EntityStore {
                 .field("app_id")
                 .hint(hint)
         };
-        let home = self.database.owner_of_app(&self.tenant, app)?;
-        let home = non_empty(home.ok_or_else(absent)?);
-        self.app_owners.lock().put(app.to_owned(), home.clone());
-        Ok(home)
+        let owner = self.database.owner_of_app(&self.tenant, app)?;
+        let owner = non_empty(owner.ok_or_else(absent)?);
+        self.app_owners.lock().put(app.to_owned(), owner.clone());
+        Ok(owner)
     }
 
     /// Returns the requested organisation if it is in scope.

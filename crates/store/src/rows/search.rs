@@ -53,7 +53,7 @@ impl EntityStore {
             && let Some(rows) = pages.next()?
         {
             bounds.clock.add_found(rows.len());
-            self.show(selector, rows, bounds, &mut skipped, see)?;
+            self.visit(selector, rows, bounds, &mut skipped, see)?;
         }
         Ok(skipped)
     }
@@ -72,7 +72,7 @@ impl EntityStore {
     }
 
     /// Visits the texts of rows, a few at a time.
-    fn show(
+    fn visit(
         &self,
         selector: &EntitySelector,
         mut rows: Vec<RowFound>,
@@ -148,8 +148,8 @@ impl<'a> KeyPages<'a> {
             return Ok(None);
         }
         let EntityStore { database, tenant, .. } = self.rows;
-        let behind = self.last.as_ref().map(|last| (last.path.as_str(), last.organization.as_str()));
-        let mut found = database.find(tenant, self.selector.span(), self.pieces, behind, self.size)?;
+        let after = self.last.as_ref().map(|last| (last.path.as_str(), last.organization.as_str()));
+        let mut found = database.find(tenant, self.selector.span(), self.pieces, after, self.size)?;
         self.is_over = found.len() < self.size;
         self.last = found.last().cloned();
         found.retain(|row| self.selector.contains(row));

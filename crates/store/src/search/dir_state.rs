@@ -50,9 +50,9 @@ impl Signs {
             super::ignores::NAME => self.holds.rules = true,
             ".editorconfig" => self.editorconfig = true,
             "HEAD" => self.head = true,
+            ".git" => self.holds.repository = true,
             _ => {}
         }
-        self.holds.repository |= name == ".git";
         self.marked |= alias::is_marked(name);
     }
 

@@ -32,23 +32,23 @@ impl ProtectedLinks {
     /// True if a hard-linked file may have a protected name in any root, or if too little could be scanned to
     /// know.
     pub(super) fn protect(&self, roots: &[Root], file: Identity) -> bool {
-        let protected = self.0.get_or_init(|| Protected::beneath(roots));
+        let protected = self.0.get_or_init(|| Protected::scan(roots));
         protected.coverage == Coverage::TooLittle || protected.files.contains(&file)
     }
 }
 
 impl Protected {
     /// Skips folders that may not be read: a user who cannot enter a folder has made no link to its files.
-    fn beneath(roots: &[Root]) -> Protected {
+    fn scan(roots: &[Root]) -> Protected {
         let mut protected = Protected { files: HashSet::new(), coverage: Coverage::All };
         for root in roots {
-            let coverage = root.top().map_or(Coverage::TooLittle, |top| protected.look(&top));
+            let coverage = root.top().map_or(Coverage::TooLittle, |top| protected.scan_root(&top));
             protected.coverage = protected.coverage.max(coverage);
         }
         protected
     }
 
-    fn look(&mut self, top: &Folder) -> Coverage {
+    fn scan_root(&mut self, top: &Folder) -> Coverage {
         names::walk(top, FolderLinks { is_plain: true, is_covered: false }, |parent, name| {
             let is_plain = parent.is_plain && name.last.to_str().is_ok_and(access::is_plain);
             let is_covered = parent.is_covered || (!is_plain && access::rule_for(name.path).is_some());

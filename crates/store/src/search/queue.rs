@@ -29,8 +29,8 @@ pub(super) fn share<J: Send, H: Send>(
     let run = || {
         let mut state = new_state();
         while let Some(job) = queue.take() {
-            let mut guard = JobGuard { queue: &queue, brought: Vec::new() };
-            guard.brought = work(&mut state, job);
+            let mut guard = JobGuard { queue: &queue, added: Vec::new() };
+            guard.added = work(&mut state, job);
         }
         state
     };
@@ -52,15 +52,15 @@ pub(super) fn share<J: Send, H: Send>(
 /// A running job; on drop, even in a panic, its new jobs are put into the queue.
 struct JobGuard<'q, J> {
     queue: &'q Queue<J>,
-    brought: Vec<J>,
+    added: Vec<J>,
 }
 
 impl<J> Drop for JobGuard<'_, J> {
     fn drop(&mut self) {
         let mut state = self.queue.state.lock();
         state.busy -= 1;
-        let more = self.brought.len();
-        state.jobs.append(&mut self.brought);
+        let more = self.added.len();
+        state.jobs.append(&mut self.added);
         let is_over = state.busy == 0 && state.jobs.is_empty();
         drop(state);
         match more {

@@ -5,7 +5,8 @@
 use super::dir_state::{DirState, Signs};
 use super::glob::{SearchGlob, nothing_at};
 use crate::files::Files;
-use crate::paths::file_location::{FileLocation, join};
+use crate::paths::alias::LinkSearch;
+use crate::paths::file_location::{FileLocation, join, split};
 use crate::paths::root::Root;
 use crate::paths::walk::WalkEnd;
 use crate::paths::{admit, alias, spelling, walk};
@@ -81,7 +82,7 @@ impl Files {
             TargetKind::File | TargetKind::Nothing => {}
         }
         let normal = spelling::normal(&rest).ok_or_else(|| system_error::outside(path))?;
-        let (folder, name) = normal.rsplit_once('/').unwrap_or(("", &normal));
+        let (folder, name) = split(&normal);
         match self.target_kind(root, folder, path)? {
             TargetKind::Folder(start) => {
                 // With a final `/` it can only begin the paths in a folder of that name.
@@ -114,7 +115,7 @@ impl Files {
 
     /// The folder that a glob begins with, and the glob.
     fn globbed(&self, root: usize, rest: &str, path: &str) -> Result<SearchRoots, Error> {
-        let names: Vec<&str> = rest.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+        let names: Vec<&str> = spelling::names(rest).collect();
         let fixed = names.iter().take_while(|name| !SearchGlob::is_glob(name)).count();
         let (folder, open) = names.split_at_checked(fixed).unwrap_or_default();
         let TargetKind::Folder(start) = self.target_kind(root, &folder.join("/"), path)? else {
@@ -142,8 +143,8 @@ impl Files {
         let in_root = admit::real_path(&found, &last.name);
         if !found.folders.is_empty() {
             admit::refuse_protected(&in_root, path)?;
-            let ancestors = alias::ancestors(&found, &last.name, Some(last.identity));
-            alias::refuse_aliases(&self.roots, &found, &ancestors, &last.name, path)?;
+            let file = Some(last.identity);
+            LinkSearch::new(&self.roots, &found, &last.name, file, path).refuse_aliases()?;
             alias::refuse_own_folders(&found, &last.name, path)?;
         }
         let root = found.root;

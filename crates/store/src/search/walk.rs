@@ -13,12 +13,12 @@ use super::listed::{FolderListing, Hidden};
 use super::queue;
 use super::target::{SearchRoots, WalkFolder};
 use crate::disk::file_system;
-use crate::disk::folder::{Folder, Identity};
+use crate::disk::folder::{Folder, Identity, is_regular};
 use crate::paths::admit;
 use crate::paths::file_location::FileLocation;
 use crate::paths::root::Root;
 use crate::state;
-use rustix::fs::{FileType, Stat};
+use rustix::fs::Stat;
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -93,7 +93,7 @@ enum WalkJob {
 /// The state of one thread of a walk.
 struct WalkPart<H> {
     visitor: H,
-    passed: Skipped,
+    skipped: Skipped,
     space: Vec<u8>,
 }
 
@@ -125,10 +125,10 @@ impl<'a> FileWalk<'a> {
         }
         let jobs = self.below.starts().cloned().map(WalkJob::Folder).collect();
         let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MAX_THREADS);
-        let part = || WalkPart { visitor: new_visitor(), passed: Skipped::default(), space: Vec::new() };
+        let part = || WalkPart { visitor: new_visitor(), skipped: Skipped::default(), space: Vec::new() };
         let parts = queue::share(jobs, threads, part, |part, job| self.work(part, job));
         let mut skipped = Skipped::default();
-        parts.iter().for_each(|part| skipped.add(part.passed));
+        parts.iter().for_each(|part| skipped.add(part.skipped));
         (parts.into_iter().map(|part| part.visitor).collect(), skipped)
     }
 
@@ -142,7 +142,7 @@ impl<'a> FileWalk<'a> {
                 // The folder was removed or replaced.
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Vec::new(),
                 Err(_) => {
-                    part.passed.unreadable += 1;
+                    part.skipped.unreadable += 1;
                     Vec::new()
                 }
             },
@@ -167,7 +167,7 @@ impl<'a> FileWalk<'a> {
             return Ok(Vec::new());
         }
         let mut listed = FolderListing::read(&folder, &mut part.space, self.hidden)?;
-        part.passed.unnamed += listed.unnamed;
+        part.skipped.unnamed += listed.unnamed;
         let state = DirState::enter((root, at), above, path, (&folder, identity), listed.signs)?;
         let Some(dir_state) = state.map(Arc::new) else { return Ok(Vec::new()) };
         self.sift(&mut listed, &dir_state, at);
@@ -227,7 +227,7 @@ impl<'a> FileWalk<'a> {
             if self.clock.is_stopped() || (at % OFTEN == 0 && !self.clock.may_continue()) {
                 return;
             }
-            part.visitor.take(&File { walk: self, dir_state, folder, name }, &mut part.passed);
+            part.visitor.take(&File { walk: self, dir_state, folder, name }, &mut part.skipped);
         }
         self.clock.add_done(names.len());
     }
@@ -268,7 +268,7 @@ impl File<'_> {
     }
 
     fn may_be_seen(&self, stat: &Stat, file: &OwnedFd) -> bool {
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        if !is_regular(stat) {
             return false;
         }
         // The folder is on a file system that stores files; another one may be mounted over a single file.

@@ -106,13 +106,10 @@ fn mark_reverted(transaction: &Transaction<'_>, number: i64, kind: EntryKind) ->
 
 /// Returns the columns `copy`, `born`, `replaced` and `in_place` of a change; all are null while the inodes are unknown.
 fn inode_columns(inodes: Option<&Inodes>) -> (Option<i64>, Option<i64>, Option<i64>, Option<bool>) {
-    let copy = inodes.and_then(|inodes| inodes.copy);
-    (
-        copy.map(|copy| copy.number.cast_signed()),
-        copy.and_then(|copy| copy.born),
-        inodes.and_then(|inodes| inodes.before).map(u64::cast_signed),
-        inodes.map(|inodes| inodes.in_place),
-    )
+    let Some(Inodes { copy, before, in_place }) = inodes else { return (None, None, None, None) };
+    let number = copy.map(|copy| copy.number.cast_signed());
+    let birth_time = copy.and_then(|copy| copy.born);
+    (number, birth_time, before.map(u64::cast_signed), Some(*in_place))
 }
 
 /// Removes the inodes that an earlier version recorded, in a table of their own.

@@ -63,11 +63,17 @@ impl Database {
         };
         schema::add_missing_tables(&writer)?;
         let log = File::options().read(true).write(true).open(with_suffix(path, "-wal"))?;
-        let (writer, readers) = (Mutex::new(writer), Mutex::default());
-        let (path, due) = (path.to_owned(), AtomicBool::new(false));
-        // At first they are compared with any limit.
-        let unmeasured = AtomicU64::new(u64::MAX / 2);
-        Ok(Database { path, identity, name, writer, readers, log, due, unmeasured })
+        Ok(Database {
+            path: path.to_owned(),
+            identity,
+            name,
+            writer: Mutex::new(writer),
+            readers: Mutex::default(),
+            log,
+            due: AtomicBool::new(false),
+            // At first they are compared with any limit.
+            unmeasured: AtomicU64::new(u64::MAX / 2),
+        })
     }
 
     /// Runs SQLite's integrity check.
@@ -121,8 +127,8 @@ impl Database {
         self.unmeasured.fetch_add(bytes.saturating_add(ROWS_OF_AN_EDIT), Ordering::Relaxed);
     }
 
-    /// True if so much was recorded since the last time that the sizes of the files should be compared with a limit of
-    /// this many bytes: a sixty-fourth of it.
+    /// True if so much was recorded since this was true for the last time that the sizes of the files should be compared
+    /// with a limit of this many bytes: a sixty-fourth of it.
     pub(super) fn is_to_be_measured(&self, size: u64) -> bool {
         let is_enough = self.unmeasured.load(Ordering::Relaxed) >= (size / 64).min(LOG_KEPT / 16);
         if is_enough {

@@ -23,8 +23,7 @@ impl Database {
     /// Opens or creates the database in a root's state folder; also returns warnings for the user.
     pub fn open(folder: &Path) -> Result<(Database, Vec<String>), DatabaseError> {
         let path = folder.join(NAME);
-        let lock = open_private(&folder.join(LOCK))?;
-        lock_exclusively(&lock)?;
+        let _lock = lock_exclusively(folder)?;
         let mut notes = Vec::new();
         if let Some(reason) = unusable_reason(&path)? {
             notes.push(set_aside(&path, &reason)?);
@@ -48,8 +47,7 @@ impl Database {
     /// Sets this database aside if it is still the root's database and still corrupt. The next process
     /// creates a new one.
     pub fn set_aside_if_corrupt(&self, folder: &Path, reason: &str) -> Result<Option<String>, DatabaseError> {
-        let lock = open_private(&folder.join(LOCK))?;
-        lock_exclusively(&lock)?;
+        let _lock = lock_exclusively(folder)?;
         let path = folder.join(NAME);
         if !self.is_current() || find_corruption(&path)?.is_none() {
             return Ok(None);
@@ -68,12 +66,13 @@ fn find_corruption(path: &Path) -> Result<Option<String>, DatabaseError> {
     }
 }
 
-/// Waits until no other process is opening this journal.
-fn lock_exclusively(lock: &File) -> Result<(), DatabaseError> {
+/// Waits until no other process is opening the journal in this folder. The lock ends when the file is dropped.
+fn lock_exclusively(folder: &Path) -> Result<File, DatabaseError> {
+    let lock = open_private(&folder.join(LOCK))?;
     let deadline = Instant::now() + OPEN_TIMEOUT;
     loop {
-        match flock(lock, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(()),
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(lock),
             Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(1));
             }

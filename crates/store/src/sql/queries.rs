@@ -78,6 +78,22 @@ impl Database {
         self.read(|reader| reader.prepare_cached(given)?.exists([id.number().cast_signed()]))
     }
 
+    /// True if an edit of this path was begun and not settled; also returns the last settled one, without its changes of
+    /// other paths: a call asks this for each of its files, and an edit can have as many.
+    pub fn unsettled_and_newest(&self, path: &str) -> Result<(bool, Option<Entry>), DatabaseError> {
+        let unsettled = "SELECT 1 FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
+            WHERE settled = 0 AND path = ? LIMIT 1";
+        let newest = newest_sql(EditFilter::Settled);
+        self.read_briefly(|reader| {
+            let has_unsettled = reader.prepare_cached(unsettled)?.exists([path])?;
+            let number: Option<i64> =
+                reader.prepare_cached(&newest)?.query_row([path], |row| row.get(0)).optional()?;
+            let own = "number = ? AND path = ?";
+            let entry = |number| self.entries_where(reader, own, params![number, path]).map(first);
+            Ok((has_unsettled, number.map_or(Ok(None), entry)?))
+        })
+    }
+
     /// Returns the edit whose number a statement selects, if it selects one.
     fn selected(
         &self,
@@ -87,21 +103,13 @@ impl Database {
     ) -> rusqlite::Result<Option<Entry>> {
         let number: Option<i64> =
             reader.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
-        let one = |number| self.entries_where(reader, "number = ?", [number]).map(first);
-        number.map_or(Ok(None), one)
+        match number {
+            Some(number) => self.entries_where(reader, "number = ?", [number]).map(first),
+            None => Ok(None),
+        }
     }
 
-    /// True if an edit of this path was begun and not settled; also returns the last settled one.
-    pub fn unsettled_and_newest(&self, path: &str) -> Result<(bool, Option<Entry>), DatabaseError> {
-        let unsettled = "SELECT 1 FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
-            WHERE settled = 0 AND path = ? LIMIT 1";
-        let newest = newest_sql(EditFilter::Settled);
-        self.read_briefly(|reader| {
-            let has_unsettled = reader.prepare_cached(unsettled)?.exists([path])?;
-            Ok((has_unsettled, self.selected(reader, &newest, [path])?))
-        })
-    }
-
+    /// Returns the edits that a condition selects, newest first.
     fn entries_where(
         &self,
         reader: &Connection,

@@ -72,6 +72,27 @@ fn newest(database: &Database, filter: EditFilter, path: Option<&str>) -> Option
     entry.map(|entry| entry.id.number())
 }
 
+/// A call asks for each of its files, and the last edit of all of them can be one large edit.
+#[test]
+fn the_last_edit_of_a_path_has_no_changes_of_other_paths() {
+    let (_dir, database) = new_database();
+    let paths: Vec<String> = (0..50).map(|number| format!("{number}.txt")).collect();
+    let rows: Vec<_> = paths.iter().map(|path| row(path, Some(b"1"), Some(b"2"))).collect();
+    let number = begin(&database, &meta(EntryKind::Edit), &rows).unwrap();
+    database.settle(number).unwrap();
+    let whole = database.entry(number).unwrap().unwrap();
+    let last = |path: &str| database.unsettled_and_newest(path).unwrap().1.unwrap();
+    for (path, changed) in paths.iter().zip(&whole.changes) {
+        let found = last(path);
+        assert_eq!((found.id, &found.meta, found.undone), (whole.id, &whole.meta, whole.undone));
+        assert_eq!(found.changes, std::slice::from_ref(changed));
+    }
+    assert_eq!(whole.changes.len(), 50);
+    let later = edit(&database, "7.txt", b"2", b"3");
+    assert_eq!(last("7.txt").id.number(), later);
+    assert_eq!(last("8.txt").id, whole.id);
+}
+
 #[test]
 fn which_files_are_an_edit_s_own_is_known_until_it_is_settled_or_forgotten() {
     let (dir, database) = new_database();

@@ -34,6 +34,11 @@ struct Removable {
     below: i64,
 }
 
+impl Removable {
+    /// All settled edits.
+    const ALL: Removable = Removable { before: i64::MAX, below: i64::MAX };
+}
+
 /// A text that may be removed, unless an edit has referred to it since it was selected.
 #[derive(Debug, Clone, Copy)]
 struct UnusedText {
@@ -42,11 +47,6 @@ struct UnusedText {
     last: i64,
     /// The number of its packed bytes.
     size: i64,
-}
-
-impl Removable {
-    /// All settled edits.
-    const ALL: Removable = Removable { before: i64::MAX, below: i64::MAX };
 }
 
 impl Database {
@@ -106,7 +106,7 @@ impl Database {
             if self.freeable_bytes(removable)? <= worthwhile {
                 return self.forget_read(i64::MAX, 0);
             }
-            let edits = self.read(|reader| one(reader, "SELECT count(*) FROM edits WHERE settled = 1"))?;
+            let edits = self.read(|reader| number(reader, "SELECT count(*) FROM edits WHERE settled = 1"))?;
             // A sixteenth of them at a time, because each sweep scans all texts.
             let mut remaining = (edits / 16).max(1);
             let mut removed = 0;
@@ -142,7 +142,7 @@ impl Database {
     /// All settled edits except the newest.
     fn all_but_newest(&self) -> Result<Removable, DatabaseError> {
         let newest = "SELECT coalesce(max(number), 0) FROM edits WHERE settled = 1";
-        Ok(Removable { below: self.read(|reader| one(reader, newest))?, ..Removable::ALL })
+        Ok(Removable { below: self.read(|reader| number(reader, newest))?, ..Removable::ALL })
     }
 
     /// Removes some of the oldest edits and returns their number.
@@ -209,22 +209,22 @@ impl Database {
         // Each table and index has a page, the schema has two, and one lists the pages for the vacuum.
         let empty = "SELECT (count(*) + 3) * (SELECT page_size FROM pragma_page_size) FROM sqlite_schema
             WHERE rootpage > 0";
-        let empty = self.read(|reader| one(reader, empty))?.cast_unsigned();
+        let empty = self.read(|reader| number(reader, empty))?.cast_unsigned();
         Ok(size_limit(bounds).max(empty.saturating_add(bounds.size / SMALL_SHARE)))
     }
 
     /// The number of bytes in use in the database.
     fn used_bytes(&self) -> Result<u64, DatabaseError> {
         self.read(|reader| {
-            let pages = one(reader, "PRAGMA page_count")? - one(reader, "PRAGMA freelist_count")?;
-            Ok(pages.cast_unsigned() * one(reader, "PRAGMA page_size")?.cast_unsigned())
+            let pages = number(reader, "PRAGMA page_count")? - number(reader, "PRAGMA freelist_count")?;
+            Ok(pages.cast_unsigned() * number(reader, "PRAGMA page_size")?.cast_unsigned())
         })
     }
 
     /// Returns free pages to the file system if there are many.
     fn release_pages(&self) -> Result<(), DatabaseError> {
         let free = |reader: &Connection| {
-            Ok((one(reader, "PRAGMA freelist_count")?, one(reader, "PRAGMA page_count")?))
+            Ok((number(reader, "PRAGMA freelist_count")?, number(reader, "PRAGMA page_count")?))
         };
         let mut before = i64::MAX;
         loop {
@@ -286,7 +286,7 @@ fn oldest_time(bounds: RetentionLimits) -> i64 {
     now().saturating_sub(count(bounds.age.as_millis()))
 }
 
-fn one(reader: &Connection, sql: &str) -> rusqlite::Result<i64> {
+fn number(reader: &Connection, sql: &str) -> rusqlite::Result<i64> {
     reader.prepare_cached(sql)?.query_row([], |row| row.get(0))
 }
 

@@ -7,6 +7,7 @@ use super::columns::{to_count, to_version};
 use super::database::Database;
 use super::error::DatabaseError;
 use crate::disk::inode::{Inode, Inodes};
+use crate::paths::file_location::split;
 use lockgate_text::Version;
 use std::collections::BTreeSet;
 
@@ -81,9 +82,8 @@ impl Database {
             let mut paths = reader.prepare_cached(paths)?;
             paths.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
         })?;
-        let folder = |path: &String| path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
-        let folders: BTreeSet<String> = paths.iter().map(folder).collect();
-        Ok(folders.into_iter().collect())
+        let folders: BTreeSet<&str> = paths.iter().map(|path| split(path).0).collect();
+        Ok(folders.into_iter().map(str::to_owned).collect())
     }
 }
 

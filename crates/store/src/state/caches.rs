@@ -10,9 +10,8 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, DirEntry, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read};
-use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -20,8 +19,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::OFlags;
 
-use super::{NO_FOLLOW, PROOFS, StateFolder, check_guarded, make_named, open_or_create, open_own, path_hash};
-use crate::disk::folder::Identity;
+use super::{
+    NO_FOLLOW, PROOFS, StateFolder, age, check_guarded, make_named, open_or_create, open_own, path_hash,
+};
+use crate::disk::folder::{Identity, shown_path};
 use crate::staged_name::random_number;
 use crate::system_error;
 use lockgate_error::{Code, Error};
@@ -119,7 +120,7 @@ impl StateFolder {
         let caches = self.caches.clone()?;
         let folder = caches.join(path_hash(root).hex());
         make_named(&caches)?;
-        let lock = used(&folder, root)
+        let lock = lock_for_use(&folder, root)
             .map_err(|error| format!("{} cannot be locked: {error}", root_file(&folder).display()))?;
         make_named(&folder)?;
         check_guarded(&folder).map(|()| Cache { folder, _lock: lock })
@@ -141,12 +142,12 @@ impl StateFolder {
     /// Errors: `PERMISSION_DENIED` if lockgate has no usable cache folder, and errors of the system.
     pub fn cached(&self) -> Result<Vec<Cached>, Error> {
         let caches = self.caches()?;
-        let mut all: Vec<Cached> = folders(caches)
+        let mut all: Vec<Cached> = cache_folders(caches)
             .map_err(|error| {
                 system_error::failed_io("listing the folder", &caches.display().to_string(), &error)
             })?
             .iter()
-            .map(|folder| cached(folder))
+            .map(|folder| inspect(folder))
             .collect();
         all.sort_by(|one, other| other.size.cmp(&one.size).then_with(|| one.folder.cmp(&other.folder)));
         Ok(all)
@@ -168,25 +169,28 @@ impl StateFolder {
     ///
     /// Does nothing if a pass was started within the last hour.
     pub fn bound_caches(&self, limits: CacheLimits) -> io::Result<()> {
-        self.bound_with(false, |caches| bound(caches, limits, SystemTime::now()))
+        self.pass_if_due(|caches| bound(caches, limits))
     }
 
     /// Does the same, whenever the last pass was.
     pub fn bound_caches_now(&self, limits: CacheLimits) -> io::Result<()> {
-        self.bound_with(true, |caches| bound(caches, limits, SystemTime::now()))
+        self.pass(|caches| bound(caches, limits))
+    }
+
+    /// Does the same as [`StateFolder::pass`], unless a pass was started within the last hour.
+    fn pass_if_due(&self, pass: impl FnOnce(&Path) -> io::Result<bool>) -> io::Result<()> {
+        let Ok(caches) = self.caches() else { return Ok(()) };
+        let last_pass = fs::symlink_metadata(caches.join(LAST_PASS)).ok().and_then(|found| age(&found));
+        if last_pass.is_some_and(|age| age < PASS_INTERVAL) { Ok(()) } else { self.pass(pass) }
     }
 
     /// Runs `pass`, which returns true if all limits are met.
-    fn bound_with(&self, now: bool, pass: impl FnOnce(&Path) -> io::Result<bool>) -> io::Result<()> {
+    fn pass(&self, pass: impl FnOnce(&Path) -> io::Result<bool>) -> io::Result<()> {
         let Ok(caches) = self.caches() else { return Ok(()) };
-        let last_pass = caches.join(LAST_PASS);
-        let age = |found: Metadata| SystemTime::now().duration_since(found.modified().ok()?).ok();
-        let is_fresh =
-            || fs::symlink_metadata(&last_pass).ok().and_then(age).is_some_and(|age| age < PASS_INTERVAL);
-        if caches.symlink_metadata().is_err() || (!now && is_fresh()) {
+        if caches.symlink_metadata().is_err() {
             return Ok(());
         }
-        let file = open_or_create(&last_pass, NO_FOLLOW)?;
+        let file = open_or_create(&caches.join(LAST_PASS), NO_FOLLOW)?;
         // Marks the start, so that a process that ends early does not make every later process repeat the
         // pass and wait for it.
         file.set_modified(SystemTime::now())?;
@@ -199,9 +203,9 @@ impl StateFolder {
 }
 
 /// Prunes unused caches to the limits; returns true if the limits are met.
-fn bound(caches: &Path, limits: CacheLimits, now: SystemTime) -> io::Result<bool> {
-    remove_leftovers(caches, now, delete)?;
-    let mut all: Vec<Cached> = folders(caches)?.iter().map(|folder| cached(folder)).collect();
+fn bound(caches: &Path, limits: CacheLimits) -> io::Result<bool> {
+    remove_leftovers(caches, delete)?;
+    let mut all: Vec<Cached> = cache_folders(caches)?.iter().map(|folder| inspect(folder)).collect();
     for cached in all.iter_mut().filter(|cached| cached.size > limits.workspace) {
         shrink(cached, limits.workspace);
     }
@@ -221,7 +225,7 @@ fn bound(caches: &Path, limits: CacheLimits, now: SystemTime) -> io::Result<bool
 
 /// Removes the parts that a root's gates used least recently, until it is small enough.
 fn shrink(cached: &mut Cached, most: u64) {
-    let Ok(lock) = taken(&cached.folder) else { return };
+    let Ok(lock) = lock_for_removal(&cached.folder) else { return };
     // An empty file was created just now by this pass, so its time is not that of a use.
     if lock.metadata().is_ok_and(|found| found.len() == 0) {
         let _ = lock.set_modified(cached.used);
@@ -247,54 +251,67 @@ fn shrink(cached: &mut Cached, most: u64) {
 
 /// Removes folders whose removal was begun, by `delete`, unfinished files, and expired facts about programs.
 /// Errors are logged.
-fn remove_leftovers(
-    caches: &Path,
-    now: SystemTime,
-    delete: impl Fn(&Path) -> io::Result<()>,
-) -> io::Result<()> {
-    let is_older = |path: &Path, max_age: Duration| {
-        let modified = fs::symlink_metadata(path).and_then(|found| found.modified());
-        modified.is_ok_and(|modified| now.duration_since(modified).is_ok_and(|age| age > max_age))
-    };
-    let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
-    let begins = |name: &OsStr, with: &str| name.as_bytes().starts_with(with.as_bytes());
-    let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-    let removed = |folder: &Path| -> Vec<PathBuf> {
-        let removed = entries(folder).filter(|entry| begins(&entry.file_name(), REMOVED) && is_folder(entry));
-        removed.map(|entry| entry.path()).collect()
-    };
-    let log = |path: &Path, result: io::Result<()>| {
-        if let Err(error) = result {
-            tracing::debug!(path = %path.display(), %error, "a leftover cannot be removed");
-        }
-    };
-    let mut leftovers = removed(caches);
-    for folder in folders(caches)? {
-        let Ok(_lock) = try_take(&folder) else { continue };
-        leftovers.extend(removed(&folder));
-        // Records of target folders are first written to a temporary file next to them.
-        let gates = entries(&folder).filter(is_folder);
-        let targets = gates.flat_map(|gate| entries(&gate.path())).filter(is_folder);
-        let files = targets.flat_map(|target| entries(&target.path()));
-        for file in files.filter(|file| begins(&file.file_name(), ".tmp")) {
-            if !is_folder(&file) && is_older(&file.path(), UNFINISHED) {
-                log(&file.path(), fs::remove_file(file.path()));
-            }
-        }
+fn remove_leftovers(caches: &Path, delete: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
+    let mut leftovers = removed_folders(caches);
+    for folder in cache_folders(caches)? {
+        let Ok(_lock) = lock_existing(&folder) else { continue };
+        leftovers.extend(removed_folders(&folder));
+        remove_unfinished_files(&folder);
     }
     // No lock is held while large folders are removed.
-    leftovers.iter().for_each(|folder| log(folder, delete(folder)));
+    leftovers.iter().for_each(|folder| log_failure(folder, delete(folder)));
     for note in entries(&caches.join(PROOFS)).filter(|note| !is_folder(note)) {
-        let max_age = if begins(&note.file_name(), ".tmp") { UNFINISHED } else { PROOFS_LIFE };
-        if is_older(&note.path(), max_age) {
-            log(&note.path(), fs::remove_file(note.path()));
-        }
+        remove_older(&note, if begins_with(&note, ".tmp") { UNFINISHED } else { PROOFS_LIFE });
     }
     Ok(())
 }
 
+/// Returns the folders in this one whose removal was begun.
+fn removed_folders(folder: &Path) -> Vec<PathBuf> {
+    let removed = entries(folder).filter(|entry| begins_with(entry, REMOVED) && is_folder(entry));
+    removed.map(|entry| entry.path()).collect()
+}
+
+/// Removes the temporary files of a cache to which records of target folders are first written.
+fn remove_unfinished_files(folder: &Path) {
+    let gates = entries(folder).filter(is_folder);
+    let targets = gates.flat_map(|gate| entries(&gate.path())).filter(is_folder);
+    for file in targets.flat_map(|target| entries(&target.path())) {
+        if begins_with(&file, ".tmp") && !is_folder(&file) {
+            remove_older(&file, UNFINISHED);
+        }
+    }
+}
+
+/// Removes a file whose last change was longer ago than this.
+fn remove_older(entry: &DirEntry, max_age: Duration) {
+    let found = fs::symlink_metadata(entry.path()).ok();
+    if found.and_then(|found| age(&found)).is_some_and(|age| age > max_age) {
+        log_failure(&entry.path(), fs::remove_file(entry.path()));
+    }
+}
+
+fn log_failure(path: &Path, result: io::Result<()>) {
+    if let Err(error) = result {
+        tracing::debug!(path = %path.display(), %error, "a leftover cannot be removed");
+    }
+}
+
+/// The entries of a folder, as far as they can be read.
+fn entries(folder: &Path) -> impl Iterator<Item = DirEntry> + use<> {
+    fs::read_dir(folder).into_iter().flatten().flatten()
+}
+
+fn begins_with(entry: &DirEntry, prefix: &str) -> bool {
+    entry.file_name().as_bytes().starts_with(prefix.as_bytes())
+}
+
+fn is_folder(entry: &DirEntry) -> bool {
+    entry.file_type().is_ok_and(|kind| kind.is_dir())
+}
+
 /// The cache folders of all roots.
-fn folders(caches: &Path) -> io::Result<Vec<PathBuf>> {
+fn cache_folders(caches: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(caches) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -318,11 +335,12 @@ fn is_cache(path: &Path) -> bool {
     is_named && fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && found.uid() == user)
 }
 
-fn cached(folder: &Path) -> Cached {
+/// Returns the cache of a root, with its present size and use.
+fn inspect(folder: &Path) -> Cached {
     let mut linked = HashSet::new();
     let mut parts = Vec::new();
     let mut size = 0;
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+    for entry in entries(folder) {
         let Ok(found) = fs::symlink_metadata(entry.path()) else { continue };
         if !found.is_dir() {
             size += bytes(&found, &mut linked);
@@ -341,14 +359,14 @@ fn cached(folder: &Path) -> Cached {
     let newest = parts.iter().map(|part| part.used).max();
     let modified = |path: &Path| fs::symlink_metadata(path).and_then(|found| found.modified()).ok();
     let used = modified(&root_file(folder)).or(newest).or_else(|| modified(folder));
-    let in_use = try_take(folder).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+    let in_use = lock_existing(folder).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
     let used = used.unwrap_or(SystemTime::UNIX_EPOCH);
     Cached { root: root(folder), folder: folder.to_owned(), size, used, in_use, parts }
 }
 
 /// Adds up the files below a folder.
 fn measure(folder: &Path, deep: usize, part: &mut Part, linked: &mut HashSet<Identity>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+    for entry in entries(folder) {
         let Ok(found) = fs::symlink_metadata(entry.path()) else { continue };
         part.size += bytes(&found, linked);
         if let Ok(modified) = found.modified() {
@@ -383,9 +401,9 @@ fn root_file(folder: &Path) -> PathBuf {
 /// Takes the shared lock that prevents the removal of a folder, and records the use.
 ///
 /// Errors: `TimedOut` if the folder is being pruned for too long, and errors of the system.
-fn used(folder: &Path, root: &Path) -> io::Result<File> {
+fn lock_for_use(folder: &Path, root: &Path) -> io::Result<File> {
     let until = Instant::now() + LONGEST_WAIT;
-    let file = locked(folder, |file| {
+    let file = open_and_lock(folder, |file| {
         loop {
             match file.try_lock_shared() {
                 Ok(()) => return Ok(()),
@@ -406,17 +424,17 @@ fn used(folder: &Path, root: &Path) -> io::Result<File> {
 /// Takes the exclusive lock that prevents the use of a folder.
 ///
 /// Errors: `WouldBlock` at once if it is in use, and others of the system.
-fn taken(folder: &Path) -> io::Result<File> {
-    locked(folder, |file| Ok(file.try_lock()?))
+fn lock_for_removal(folder: &Path) -> io::Result<File> {
+    open_and_lock(folder, |file| Ok(file.try_lock()?))
 }
 
 /// Does the same, without creating the file for a folder that has none.
-fn try_take(folder: &Path) -> io::Result<Option<File>> {
-    if root_file(folder).symlink_metadata().is_ok() { taken(folder).map(Some) } else { Ok(None) }
+fn lock_existing(folder: &Path) -> io::Result<Option<File>> {
+    if root_file(folder).symlink_metadata().is_ok() { lock_for_removal(folder).map(Some) } else { Ok(None) }
 }
 
 /// Opens and locks the file next to a folder; if the file was replaced meanwhile, locks the new one instead.
-fn locked(folder: &Path, lock: impl Fn(&File) -> io::Result<()>) -> io::Result<File> {
+fn open_and_lock(folder: &Path, lock: impl Fn(&File) -> io::Result<()>) -> io::Result<File> {
     let path = root_file(folder);
     loop {
         let file = open_or_create(&path, NO_FOLLOW)?;
@@ -430,7 +448,7 @@ fn locked(folder: &Path, lock: impl Fn(&File) -> io::Result<()>) -> io::Result<F
 
 /// Removes the cache of a root and the file next to it.
 fn remove(folder: &Path) -> io::Result<()> {
-    let lock = taken(folder)?;
+    let lock = lock_for_removal(folder)?;
     let removed = set_aside(folder)?;
     fs::remove_file(root_file(folder))?;
     // A process that comes now creates a new one.
@@ -469,11 +487,10 @@ fn make_writable(folder: &Path, deep: usize) {
     let is_private = handle.metadata().is_ok_and(|found| found.mode() & 0o700 == 0o700);
     if !is_private {
         // The handle's own name leads to that very folder, even if its path was replaced.
-        let own = format!("/proc/self/fd/{}", handle.as_raw_fd());
-        let _ = fs::set_permissions(own, Permissions::from_mode(0o700));
+        let _ = fs::set_permissions(shown_path(&handle), Permissions::from_mode(0o700));
     }
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if deep > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+    for entry in entries(folder) {
+        if deep > 0 && is_folder(&entry) {
             make_writable(&entry.path(), deep - 1);
         }
     }
@@ -521,7 +538,7 @@ mod tests {
         }
 
         fn bound(&self, limits: CacheLimits) {
-            let _within = bound(self.state.caches().unwrap(), limits, SystemTime::now()).unwrap();
+            let _within = bound(self.state.caches().unwrap(), limits).unwrap();
         }
 
         fn roots(&self) -> Vec<String> {
@@ -703,14 +720,14 @@ mod tests {
         let pass = |_: &Path| {
             passes.set(passes.get() + 1);
             // Another process comes while this one is running, or after it was killed.
-            caches.state.bound_with(false, |_| panic!("it was claimed")).map(|()| true)
+            caches.state.pass_if_due(|_| panic!("it was claimed")).map(|()| true)
         };
-        caches.state.bound_with(false, pass).unwrap();
+        caches.state.pass_if_due(pass).unwrap();
         assert_eq!(passes.get(), 1);
         // The control: without the claim the other process starts as well; and an explicit call always runs.
         fs::remove_file(&last_pass).unwrap();
-        caches.state.bound_with(false, |_| Ok(passes.replace(2) == 1)).unwrap();
-        caches.state.bound_with(true, |_| Ok(passes.replace(3) == 2)).unwrap();
+        caches.state.pass_if_due(|_| Ok(passes.replace(2) == 1)).unwrap();
+        caches.state.pass(|_| Ok(passes.replace(3) == 2)).unwrap();
         assert_eq!(passes.get(), 3);
         caches.state.bound_caches(kib(1000, 0)).unwrap();
         assert_eq!(caches.roots(), ["/p"], "within the hour");
@@ -733,7 +750,7 @@ mod tests {
             attempts.borrow_mut().push(folder.to_owned());
             Err(io::ErrorKind::PermissionDenied.into())
         };
-        remove_leftovers(&home, SystemTime::now(), remove_last).unwrap();
+        remove_leftovers(&home, remove_last).unwrap();
         assert_eq!(
             (attempts.borrow().len(), names.map(|name| home.join(name).exists())),
             (2, [true, true, false])
@@ -780,24 +797,26 @@ mod tests {
         make(&folder.join(".removed-1")).unwrap();
         let is_free = std::cell::Cell::new(None);
         let check_lock = |_: &Path| {
-            is_free.set(Some(try_take(&folder).is_ok()));
+            is_free.set(Some(lock_existing(&folder).is_ok()));
             Ok(())
         };
-        remove_leftovers(caches.state.caches().unwrap(), SystemTime::now(), check_lock).unwrap();
+        remove_leftovers(caches.state.caches().unwrap(), check_lock).unwrap();
         assert_eq!(is_free.get(), Some(true));
         // The control: a lock that is held is seen.
-        let _lock = taken(&folder).unwrap();
-        assert_eq!(try_take(&folder).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        let _lock = lock_for_removal(&folder).unwrap();
+        assert_eq!(lock_existing(&folder).unwrap_err().kind(), io::ErrorKind::WouldBlock);
     }
 
     #[test]
     fn a_call_goes_without_a_cache_of_which_something_is_removed_for_too_long() {
         let caches = Caches::new();
         let folder = caches.fill("/p", &[("mypy", 1, 1)]);
-        let lock = taken(&folder).unwrap();
+        let lock = lock_for_removal(&folder).unwrap();
         let (lock_sender, lock_receiver) = std::sync::mpsc::channel();
         let plain = folder.clone();
-        std::thread::spawn(move || lock_sender.send(locked(&plain, |file| file.lock_shared()).is_ok()));
+        std::thread::spawn(move || {
+            lock_sender.send(open_and_lock(&plain, |file| file.lock_shared()).is_ok())
+        });
         let (cache_sender, cache_receiver) = std::sync::mpsc::channel();
         let state = caches.state.clone();
         std::thread::spawn(move || cache_sender.send(state.cache(Path::new("/p")).map(drop)));
@@ -816,7 +835,7 @@ mod tests {
         let folder = caches.fill("/p", &[("clippy", 40, 9), ("mypy", 40, 5)]);
         fs::remove_file(root_file(&folder)).unwrap();
         let age = || {
-            let used = cached(&folder).used;
+            let used = inspect(&folder).used;
             used.elapsed().unwrap().as_secs() / 3600
         };
         make(&folder.join(".removed-1")).unwrap();

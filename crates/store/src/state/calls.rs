@@ -20,15 +20,15 @@ const MAX_RECORDS: usize = 1000;
 /// The most bytes of all records together.
 const MAX_BYTES: u64 = 64 << 20;
 
+/// The endings of the files in the folder; each call has at most one of each.
+const CLAIM: &str = "claim";
+const CONTENT: &str = "call";
+
 /// The records of tool calls.
 #[derive(Debug, Clone)]
 pub struct ToolCallRecords {
     state: StateFolder,
 }
-
-/// The endings of the files in the folder; each call has at most one of each.
-const CLAIM: &str = "claim";
-const CONTENT: &str = "call";
 
 impl ToolCallRecords {
     /// The records in a state folder, which is created with the first of them.
@@ -48,24 +48,7 @@ impl ToolCallRecords {
                 Ok(true)
             }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                // An old claim may be removed at any moment, and then is free as well.
-                let is_free = || match path.metadata() {
-                    Ok(found) => is_expired(found.modified().ok()),
-                    Err(error) => error.kind() == ErrorKind::NotFound,
-                };
-                if !is_free() {
-                    return Ok(false);
-                }
-                // Another process may renew the claim at this moment, so only who holds the folder removes one.
-                let held = lock(&folder);
-                let _held = held.map_err(|error| format!("the claims cannot be locked: {error}"))?;
-                match path.metadata() {
-                    Ok(found) if is_expired(found.modified().ok()) => {
-                        Ok(std::fs::remove_file(&path).is_ok() && create(&path).is_ok())
-                    }
-                    Ok(_) => Ok(false),
-                    Err(error) => Ok(error.kind() == ErrorKind::NotFound && create(&path).is_ok()),
-                }
+                renew_expired(&folder, &path).map_err(|error| format!("the claims cannot be locked: {error}"))
             }
             Err(error) => Err(format!("{} cannot be created: {error}", path.display())),
         }
@@ -75,7 +58,7 @@ impl ToolCallRecords {
     pub fn release(&self, key: &str) {
         let Ok(folder) = self.folder() else { return };
         // Otherwise the key stays claimed for an hour.
-        if let Ok(_held) = lock(&folder) {
+        if let Ok(_lock) = lock(&folder) {
             drop(std::fs::remove_file(file(&folder, key, CLAIM)));
         }
     }
@@ -106,7 +89,30 @@ impl ToolCallRecords {
     }
 
     fn folder(&self) -> Result<PathBuf, String> {
-        self.state.own(CALLS)
+        self.state.folder(CALLS)
+    }
+}
+
+/// Takes over the claim at this path if it has expired or was removed; returns true if it is taken.
+///
+/// Errors: the folder could not be locked.
+fn renew_expired(folder: &Path, path: &Path) -> io::Result<bool> {
+    // An old claim may be removed at any moment, and then is free as well.
+    let is_free = match path.metadata() {
+        Ok(found) => is_expired(found.modified().ok()),
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    };
+    if !is_free {
+        return Ok(false);
+    }
+    // Another process may renew the claim at this moment, so only who holds the folder removes one.
+    let _lock = lock(folder)?;
+    match path.metadata() {
+        Ok(found) if is_expired(found.modified().ok()) => {
+            Ok(std::fs::remove_file(path).is_ok() && create(path).is_ok())
+        }
+        Ok(_) => Ok(false),
+        Err(error) => Ok(error.kind() == ErrorKind::NotFound && create(path).is_ok()),
     }
 }
 
@@ -127,7 +133,10 @@ fn is_expired(written: Option<SystemTime>) -> bool {
 /// Removes what is older than an hour, and the oldest of what is too much. A file that cannot be removed stays, and all of
 /// them while another process removes some.
 fn prune(folder: &Path) {
-    let Ok(_held) = File::open(folder).and_then(|held| Ok(held.try_lock().map(|()| held)?)) else { return };
+    let Ok(handle) = File::open(folder) else { return };
+    if handle.try_lock().is_err() {
+        return;
+    }
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let file = |entry: DirEntry| {
         let found = entry.metadata().ok()?;

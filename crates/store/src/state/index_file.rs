@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{StateFolder, read_own, replace, stage};
+use super::{StateFolder, age, read_own, replace, stage};
 use lockgate_text::Version;
 
 /// The folder of the indexes, in the state folder.
@@ -62,7 +62,7 @@ impl IndexFile {
         if size > LARGEST / 2 {
             return Err(format!("an index of {size} bytes is too large"));
         }
-        let folder = self.state.own(FOLDER)?;
+        let folder = self.state.folder(FOLDER)?;
         remove_old(&folder, &self.name);
         let whole = [&self.header, Version::hash(bytes).bytes().as_slice(), bytes].concat();
         replace(&folder.join(&self.name), |staged| stage(staged, &whole))
@@ -74,9 +74,8 @@ impl IndexFile {
 fn remove_old(folder: &Path, own: &str) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten().filter(|entry| entry.file_name().to_str() != Some(own)) {
-        let age =
-            entry.metadata().and_then(|found| found.modified()).ok().and_then(|time| time.elapsed().ok());
-        if age.is_some_and(|age| age > MAX_AGE) {
+        let found = entry.metadata().ok();
+        if found.and_then(|found| age(&found)).is_some_and(|age| age > MAX_AGE) {
             // Another process may have removed it.
             drop(std::fs::remove_file(entry.path()));
         }

@@ -22,6 +22,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub use caches::{Cache, CacheLimits, Cached};
 pub use calls::ToolCallRecords;
@@ -145,25 +146,27 @@ impl StateFolder {
     ///
     /// Errors: the reason why there is none.
     pub fn journal(&self, root: &Path) -> Result<PathBuf, String> {
-        self.own(&root_name(root))
+        self.folder(&root_name(root))
     }
 
     /// The folder of the locks between processes, created if necessary.
     ///
     /// Errors: the reason why there is none.
     pub fn locks(&self) -> Result<PathBuf, String> {
-        self.own(LOCKS)
+        self.folder(LOCKS)
     }
 
     /// The folder of the user's stored content, created if necessary.
     ///
     /// Errors: the reason why there is none.
     pub fn content(&self) -> Result<PathBuf, String> {
-        self.own(CONTENT)
+        self.folder(CONTENT)
     }
 
-    /// A folder of that name in the state folder.
-    fn own(&self, name: &str) -> Result<PathBuf, String> {
+    /// A folder of that name in the state folder, created if necessary.
+    ///
+    /// Errors: the reason why there is none.
+    fn folder(&self, name: &str) -> Result<PathBuf, String> {
         let home = self.home.clone()?;
         let folder = home.join(name);
         make_named(&folder)?;
@@ -254,6 +257,11 @@ pub(super) fn doubt(found: &Metadata) -> Option<String> {
     } else {
         None
     }
+}
+
+/// The time since the last change of a file; `None` if that is in the future, or not known.
+pub(super) fn age(found: &Metadata) -> Option<Duration> {
+    found.modified().ok()?.elapsed().ok()
 }
 
 /// A name that no other staged file has.

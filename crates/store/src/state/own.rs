@@ -48,7 +48,7 @@ pub fn outside(folder: &Path, roots: &[PathBuf]) -> Result<PathBuf, String> {
     for root in roots {
         let root_identity =
             Identity::at(root).map_err(|error| format!("{} cannot be inspected: {error}", root.display()))?;
-        if resolved.ancestors().any(|above| Identity::at(above).is_ok_and(|above| above == root_identity)) {
+        if lies_in(&resolved, root_identity) {
             return Err(format!("{shown} is inside the root {}", root.display()));
         }
     }
@@ -78,18 +78,15 @@ fn settle(path: &Path) -> std::io::Result<PathBuf> {
 
 /// Fails for a root that lies in one of lockgate's own folders; `real` is free of links.
 pub(crate) fn refuse_inside(real: &Path) -> Result<(), Error> {
-    let owned = |own: &&PathBuf| {
-        Identity::at(own)
-            .is_ok_and(|own| real.ancestors().any(|above| Identity::at(above).is_ok_and(|it| it == own)))
-    };
-    match folders().iter().find(owned) {
-        None => Ok(()),
-        Some(own) => {
-            let message =
-                format!("the root {} is inside lockgate's own folder {}", real.display(), own.display());
-            Err(Error::new(Code::InvalidInput, message).field("roots"))
-        }
-    }
+    let has_root = |own: &&PathBuf| Identity::at(own).is_ok_and(|own| lies_in(real, own));
+    let Some(own) = folders().iter().find(has_root) else { return Ok(()) };
+    let message = format!("the root {} is inside lockgate's own folder {}", real.display(), own.display());
+    Err(Error::new(Code::InvalidInput, message).field("roots"))
+}
+
+/// True if a path without links is this folder, or lies in it.
+fn lies_in(path: &Path, folder: Identity) -> bool {
+    path.ancestors().any(|above| Identity::at(above).is_ok_and(|above| above == folder))
 }
 
 /// True if a path, given without links, is in one of lockgate's own folders, whether that exists or not.

@@ -26,7 +26,7 @@ impl StateFolder {
         name: &str,
         fresh: impl FnOnce() -> Result<String, Error>,
     ) -> Result<(PathBuf, String), Error> {
-        let folder = self.own(SECRETS).map_err(|reason| {
+        let folder = self.folder(SECRETS).map_err(|reason| {
             Error::new(Code::PermissionDenied, format!("no secret can be stored: {reason}"))
                 .hint("set XDG_STATE_HOME to a folder of your own outside every root")
         })?;

@@ -5,7 +5,7 @@
 
 use std::fs::{File, Permissions};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd as _};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use rustix::net::sockopt::socket_peercred;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, UCred, connect, socket_with};
 
 use super::{StateFolder, doubt, root_name, staged_name};
+use crate::disk::folder::shown_path;
 
 /// The folder of the sockets, in the state folder.
 const SERVERS: &str = "servers";
@@ -54,7 +55,7 @@ impl StateFolder {
     ///
     /// Errors: the reason why there is none.
     pub fn listen(&self, root: &Path) -> Result<StateSocket, String> {
-        let folder = self.own(SERVERS)?;
+        let folder = self.folder(SERVERS)?;
         let cannot = |error: io::Error| format!("a socket in {} cannot be made: {error}", folder.display());
         // A path of a socket has at most 107 bytes, so it goes through the descriptor of its folder.
         let open = File::open(&folder).map_err(cannot)?;
@@ -118,7 +119,7 @@ fn confinement(process: &str) -> Option<[u64; 3]> {
 }
 
 fn through(folder: &File, name: &str) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}/{name}", folder.as_raw_fd()))
+    Path::new(&shown_path(folder)).join(name)
 }
 
 /// Connects without waiting: a server that does not accept connections counts as none.

@@ -12,7 +12,7 @@
 use crate::paths::{access, git_layout};
 use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_error::{Code, Error};
-use std::fmt::Write;
+use percent_encoding::{percent_decode_str, percent_encode_byte};
 
 /// The folder of global entities.
 const GLOBAL: &str = "_global";
@@ -113,30 +113,19 @@ fn encode_where(name: &str, is_encoded: impl Fn(usize, char) -> bool) -> String 
             encoded.push(character);
             continue;
         }
-        for byte in character.encode_utf8(&mut [0; 4]).bytes() {
-            // Writing to a string cannot fail.
-            let _ = write!(encoded, "%{byte:02X}");
-        }
+        encoded.extend(character.encode_utf8(&mut [0; 4]).bytes().map(percent_encode_byte));
     }
     encoded
 }
 
+/// Decodes a name; `None` if a `%` in it is not followed by two hex digits, or it is not UTF-8 then.
 fn decode(name: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(name.len());
-    let mut rest = name.as_bytes();
-    while let Some((byte, after)) = rest.split_first() {
-        rest = after;
-        if *byte != b'%' {
-            bytes.push(*byte);
-            continue;
-        }
-        let (digits, after) = rest.split_at_checked(2)?;
-        let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        let [high, low] = digits else { return None };
-        bytes.push(digit(*high)? << 4 | digit(*low)?);
-        rest = after;
-    }
-    String::from_utf8(bytes).ok()
+    let is_encoded = |(at, _): (usize, &str)| {
+        let digits = name.get(at + 1..at + 3);
+        digits.is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    };
+    let decoded = percent_decode_str(name).decode_utf8().ok()?;
+    name.match_indices('%').all(is_encoded).then(|| decoded.into_owned())
 }
 
 #[cfg(test)]

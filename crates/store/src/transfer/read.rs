@@ -3,6 +3,7 @@
 use super::APPS;
 use super::names::{self, NamedKey};
 use crate::disk::folder::Folder;
+use crate::paths::file_location::{join, split};
 use crate::row_location::non_empty;
 use crate::system_error;
 use lockgate_error::{Code, Error};
@@ -84,7 +85,7 @@ impl ImportDir {
     /// Errors: `TOO_LARGE`, `NOT_A_FILE`, and any error of the operating system.
     pub fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>, Error> {
         let failed = |errno| system_error::failed("reading it", name, errno);
-        let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
+        let (folder, file) = split(name);
         let file = self.top.descend(folder).and_then(|folder| folder.open_to_read(file)).map_err(failed)?;
         let file = File::from(file);
         let fails = |error: std::io::Error| system_error::failed_io("reading it", name, &error);
@@ -150,7 +151,7 @@ enum FolderEntry {
 impl FolderEntry {
     fn from_name(file_type: FileType, folder: &str, name: &CStr) -> FolderEntry {
         let shown = name.to_string_lossy();
-        let path = if folder.is_empty() { shown.into_owned() } else { format!("{folder}/{shown}") };
+        let path = join(folder, &shown);
         // Repositories and editors leave such files.
         if name.to_bytes().starts_with(b".") || path == APPS {
             return FolderEntry::Nothing;

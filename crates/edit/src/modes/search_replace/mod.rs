@@ -92,8 +92,9 @@ fn plan_pattern(
     let pattern = Pattern::compile_for_newlines(pattern_text, flags)
         .map_err(|error| missing::text_error(pattern_error(error), pattern_text, search, window))?;
     let template = ReplacementTemplate::parse(&search.replace, &pattern).map_err(pattern_error)?;
-    let (count, budget) =
-        (NonZeroUsize::new(most(search)), &mut StepBudget::new(window.context.limits.steps));
+    let limits = window.context.limits;
+    let budget = &mut StepBudget::new(limits.steps).with_max_chars(limits.bytes);
+    let count = NonZeroUsize::new(most(search));
     let mut found = pattern
         .replace(window.buffer.view(), window.bytes(), &template, count, budget)
         .map_err(pattern_error)?;
@@ -108,10 +109,12 @@ fn plan_pattern(
     }
     let total = match search.count {
         None => Some(found.len()),
-        Some(_) => pattern
-            .replace(window.buffer.view(), window.bytes(), &template, NonZeroUsize::new(MATCHES + 1), budget)
-            .ok()
-            .map(|all| all.iter().filter(|one| inside(one)).count()),
+        Some(_) => {
+            let (none, most) = (ReplacementTemplate::parse("", &pattern), NonZeroUsize::new(MATCHES + 1));
+            none.and_then(|none| pattern.replace(window.buffer.view(), window.bytes(), &none, most, budget))
+                .ok()
+                .map(|all| all.iter().filter(|one| inside(one)).count())
+        }
     };
     let changes = found.into_iter().map(|Replacement { span, text }| Change { span, text }).collect();
     replace_every(changes, total, None, window.buffer)

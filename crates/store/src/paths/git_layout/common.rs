@@ -20,7 +20,6 @@ use crate::disk::folder::{Identity, open_regular};
 use crate::paths::project::link_target;
 use crate::paths::root::Root;
 use crate::paths::spelling::folded_name;
-use crate::system_error;
 
 /// The most entries of folders that a search visits, in all roots together.
 pub(super) const MAX_ENTRIES: usize = 1_000_000;
@@ -77,7 +76,7 @@ fn search(roots: &[Root], most: usize) -> Result<Vec<Common>, SearchError> {
     for root in roots {
         let mut open = vec![root.real().to_owned()];
         while let Some(path) = open.pop() {
-            match look(&path, &mut remaining) {
+            match read_folder(&path, &mut remaining) {
                 Ok(None) => return Err(SearchError::TooManyEntries),
                 Ok(Some(contents)) => {
                     open.extend(contents.folders.into_iter().filter(|folder| !is_of_git(folder)));
@@ -85,7 +84,7 @@ fn search(roots: &[Root], most: usize) -> Result<Vec<Common>, SearchError> {
                     found.extend(files.filter_map(|file| common(root, &path, file)));
                 }
                 // It was removed, may not be listed, or lies too deep for any path.
-                Err(error) => match system_error::errno_of(&error).unwrap_or(Errno::IO) {
+                Err(error) => match Errno::from_io_error(&error).unwrap_or(Errno::IO) {
                     Errno::NOENT
                     | Errno::NOTDIR
                     | Errno::LOOP
@@ -118,7 +117,7 @@ struct FolderContents {
 }
 
 /// Reads a folder; `None` if it has more entries than remain, which are counted down.
-fn look(folder: &Path, remaining: &mut usize) -> std::io::Result<Option<FolderContents>> {
+fn read_folder(folder: &Path, remaining: &mut usize) -> std::io::Result<Option<FolderContents>> {
     let mut contents = FolderContents::default();
     for entry in folder.read_dir()? {
         let entry = entry?;

@@ -20,21 +20,21 @@ use crate::paths::git_layout::runs_command;
 const LARGEST: u64 = 16 << 20;
 
 /// The most configuration files that are kept.
-const MAX_KEPT: usize = 256;
+const MAX_CACHED: usize = 256;
 
 /// A configuration as it was read, with the fingerprint that proves that it is current; `None` if git would not obey it.
-type KeptConfig = (FileFingerprint, Option<Arc<GitConfig>>);
+type CachedConfig = (FileFingerprint, Option<Arc<GitConfig>>);
 
 /// The configurations that were read.
-static KEPT: LazyLock<Mutex<LruCache<PathBuf, KeptConfig>>> =
-    LazyLock::new(|| Mutex::new(LruCache::new(NonZeroUsize::new(MAX_KEPT).unwrap_or(NonZeroUsize::MIN))));
+static CACHE: LazyLock<Mutex<LruCache<PathBuf, CachedConfig>>> =
+    LazyLock::new(|| Mutex::new(LruCache::new(NonZeroUsize::new(MAX_CACHED).unwrap_or(NonZeroUsize::MIN))));
 
 /// Reads a file as git does, through links, or returns what was read of it before if it is unchanged. `None` if git would not
 /// obey it. `stat` is that of the file, if it is known.
 pub(super) fn read_cached(path: &Path, stat: Option<Stat>) -> Option<Arc<GitConfig>> {
     let began = SystemTime::now();
     let stat = stat.or_else(|| rustix::fs::stat(path).ok())?;
-    if let Some((fingerprint, config)) = KEPT.lock().get(path)
+    if let Some((fingerprint, config)) = CACHE.lock().get(path)
         && *fingerprint == FileFingerprint::from_stat(&stat)
     {
         return config.clone();
@@ -42,7 +42,7 @@ pub(super) fn read_cached(path: &Path, stat: Option<Stat>) -> Option<Arc<GitConf
     let (text, fingerprint) = read_since(path, began)?;
     let config = GitConfig::parse(&text).map(Arc::new);
     if let Some(fingerprint) = fingerprint {
-        KEPT.lock().put(path.to_owned(), (fingerprint, config.clone()));
+        CACHE.lock().put(path.to_owned(), (fingerprint, config.clone()));
     }
     config
 }

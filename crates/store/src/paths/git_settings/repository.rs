@@ -43,14 +43,9 @@ impl RepositoryFolders {
         let worktrees: Vec<PathBuf> = entries(&common.join("worktrees")).collect();
         let (config, own_config) = (common.join("config"), git.join("config.worktree"));
         let mut files: Vec<PathBuf> = worktrees.iter().map(|folder| folder.join("config.worktree")).collect();
-        files.extend([
-            config.clone(),
-            common.join("config.worktree"),
-            git.join("config"),
-            own_config.clone(),
-        ]);
-        if git == common {
-            files.truncate(worktrees.len() + 2);
+        files.extend([config.clone(), common.join("config.worktree")]);
+        if git != common {
+            files.extend([git.join("config"), own_config.clone()]);
         }
         let configs =
             files.into_iter().filter_map(|file| Some((file.clone(), config::read_cached(&file, None)?)));

@@ -70,7 +70,7 @@ fn edit(fixture: &Fixture, second: Second, guards: Guards<'_>) -> Result<Publish
         )
     };
     batch::publish_with_guards(
-        fixture.files.roots(),
+        &fixture.files.roots,
         &[write(0), write(1)],
         Publishing::default(),
         None,

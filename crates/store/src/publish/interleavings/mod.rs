@@ -107,7 +107,7 @@ fn edit(fixture: &Fixture, line: &str, guards: Guards<'_>) -> Result<(String, Pu
     let after = Some(Content::new(text.as_bytes()));
     let write = FileWrite::new(&place, before, after);
     let published = super::batch::publish_with_guards(
-        fixture.files.roots(),
+        &fixture.files.roots,
         &[write],
         Publishing::default(),
         None,

@@ -11,18 +11,25 @@ use crate::state::StateFolder;
 use crate::tenant::Tenant;
 use lockgate_error::Error;
 use parking_lot::{Mutex, RwLock};
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// An entity database, shared by all workspaces that use it. It connects on first use.
-#[derive(Debug)]
 pub struct EntityDatabase {
     address: Address,
     connected: RwLock<Option<Arc<Connected>>>,
     /// The time and error of the last failed connection attempt.
     last_failure: Mutex<Option<(Instant, EntityStoreError)>>,
     metrics: StoreMetrics,
+}
+
+/// Shows nothing of a connection.
+impl fmt::Debug for EntityDatabase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("EntityDatabase").field(&self.address).finish()
+    }
 }
 
 impl EntityDatabase {
@@ -92,6 +99,16 @@ impl EntityDatabase {
     /// Returns the rows that a statement finds within a tenant's scope.
     pub(super) fn read(&self, tenant: &Tenant, statement: Statement) -> Result<Vec<Row>, EntityStoreError> {
         Ok(self.read_all(tenant, &[statement])?.into_iter().flatten().collect())
+    }
+
+    /// Returns what `parse` makes of the first row that a statement finds.
+    pub(super) fn read_first<T>(
+        &self,
+        tenant: &Tenant,
+        statement: Statement,
+        parse: impl FnOnce(&Row) -> Result<T, EntityStoreError>,
+    ) -> Result<Option<T>, EntityStoreError> {
+        self.read(tenant, statement)?.first().map(parse).transpose()
     }
 
     /// Returns the rows that each statement finds, all from one snapshot.

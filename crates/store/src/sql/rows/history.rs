@@ -116,7 +116,7 @@ fn entries(tenant: &Tenant) -> Statement {
     UnboundStatement::new(ENTRIES).in_scope(tenant, OWNER_BY_NUMBER_E)
 }
 
-/// Selects the first edit of a row that passes the filter.
+/// Selects the first edits of a row that pass the filter, at most `most`.
 pub(super) fn of_row(
     dialect: SqlDialect,
     tenant: &Tenant,

@@ -1,19 +1,12 @@
 //! Reports each database call to a metrics listener.
 
 use super::{EntityStoreError, StoreListener};
-use std::fmt;
 use std::sync::OnceLock;
 use std::time::Instant;
 
 /// The metrics listener, if one is set.
 #[derive(Default)]
 pub(super) struct StoreMetrics(OnceLock<StoreListener>);
-
-impl fmt::Debug for StoreMetrics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("StoreMetrics")
-    }
-}
 
 impl StoreMetrics {
     /// Sets the listener; later calls have no effect.

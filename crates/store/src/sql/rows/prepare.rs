@@ -57,7 +57,7 @@ pub(super) struct NewContent {
 impl<'a> PreparedRow<'a> {
     /// Prepares the write at this index of its edit.
     pub fn new((position, write): (usize, &'a RowWrite<'a>)) -> PreparedRow<'a> {
-        let RowWrite { location: place, before, after, record } = write;
+        let RowWrite { location, before, after, record } = write;
         let before = before.map(|(snapshot, content)| OriginalRow {
             version: snapshot.version,
             bytes: content.bytes,
@@ -65,7 +65,7 @@ impl<'a> PreparedRow<'a> {
         });
         PreparedRow {
             position: count(position),
-            key: place.row_key(),
+            key: location.row_key(),
             before,
             after: after.map(|content| NewContent::new(content, record.keep)),
             added: count(record.added),

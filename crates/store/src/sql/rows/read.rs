@@ -19,7 +19,7 @@ impl EntityDatabase {
         key: RowKey<'_>,
         limit: u64,
     ) -> Result<Option<RowRead>, EntityStoreError> {
-        self.read(tenant, row(tenant, key, limit))?.first().map(whole).transpose()
+        self.read_first(tenant, row(tenant, key, limit), whole)
     }
 
     /// Returns the row and its last edit, both from one snapshot.
@@ -48,8 +48,7 @@ impl EntityDatabase {
     /// global app.
     pub(crate) fn owner_of_app(&self, tenant: &Tenant, id: &str) -> Result<Option<String>, EntityStoreError> {
         let app = UnboundStatement::new("SELECT organization FROM apps").in_scope(tenant, "organization");
-        let app = self.read(tenant, app.push(" AND id = ").bind(id))?;
-        app.first().map(|app| app.get(0)).transpose()
+        self.read_first(tenant, app.push(" AND id = ").bind(id), |app| app.get(0))
     }
 
     /// Returns the owner of the row with this path. The organisation's own row comes before a global
@@ -62,7 +61,7 @@ impl EntityDatabase {
     ) -> Result<Option<String>, EntityStoreError> {
         let row = UnboundStatement::new("SELECT organization FROM entities").in_scope(tenant, "organization");
         let row = of_path(row, kind, path).push(" ORDER BY organization DESC LIMIT 1");
-        self.read(tenant, row)?.first().map(|row| row.get(0)).transpose()
+        self.read_first(tenant, row, |row| row.get(0))
     }
 
     /// Returns the owners of the edits of this path in the history, that of the last edit first.

@@ -34,7 +34,7 @@ impl EntityDatabase {
         tenant: &Tenant,
         span: Span<'_>,
         pieces: &[NeedlePiece],
-        behind: ListingCursor<'_>,
+        after: ListingCursor<'_>,
         most: usize,
     ) -> Result<Vec<RowFound>, EntityStoreError> {
         let most = count(most);
@@ -44,7 +44,7 @@ impl EntityDatabase {
             SqlDialect::Sqlite => piece.map(|piece| Narrow::Grams(grams(piece))),
             SqlDialect::Postgres => like.as_ref().map(|_| Narrow::Like),
         };
-        let keys = keys(tenant, span, narrow.as_ref(), behind, most);
+        let keys = keys(tenant, span, narrow.as_ref(), after, most);
         let rows = match &like {
             Some(like) => self.search(tenant, like, keys)?,
             None => self.read(tenant, keys)?,
@@ -87,7 +87,7 @@ fn keys(
     tenant: &Tenant,
     span: Span<'_>,
     narrow: Option<&Narrow>,
-    behind: ListingCursor<'_>,
+    after: ListingCursor<'_>,
     most: i64,
 ) -> Statement {
     const COLUMNS: &str = "SELECT e.organization, e.path, e.size, e.stamp FROM ";
@@ -109,12 +109,12 @@ fn keys(
         Paths::Prefix(prefix) => {
             let from = keys.push(" AND e.path >= ").bind(prefix);
             match successor(prefix) {
-                Some(behind) => from.push(" AND e.path < ").bind(behind.as_str()),
+                Some(end) => from.push(" AND e.path < ").bind(end.as_str()),
                 None => from,
             }
         }
     };
-    if let Some((path, organization)) = behind {
+    if let Some((path, organization)) = after {
         keys = keys.push(" AND (e.path, e.organization) > (").bind(path).bind_next(organization).push(")");
     }
     if let Some(Narrow::Like) = narrow {
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn nothing_that_begins_so_comes_behind() {
-        for (beginning, behind) in [
+        for (beginning, after) in [
             ("a/", Some("a0")),
             ("a", Some("b")),
             ("\u{d7ff}", Some("\u{e000}")),
@@ -242,16 +242,16 @@ mod tests {
             ("\u{10ffff}", None),
             ("", None),
         ] {
-            assert_eq!(successor(beginning).as_deref(), behind);
+            assert_eq!(successor(beginning).as_deref(), after);
         }
     }
 
     proptest! {
         #[test]
         fn what_lies_between_begins_so(beginning in "\\PC{1,4}", other in "\\PC{0,6}") {
-            let behind = successor(&beginning);
+            let after = successor(&beginning);
             for text in [other.clone(), format!("{beginning}{other}")] {
-                let between = text >= beginning && behind.as_ref().is_none_or(|behind| text < *behind);
+                let between = text >= beginning && after.as_ref().is_none_or(|after| text < *after);
                 prop_assert_eq!(between, text.starts_with(&beginning));
             }
         }

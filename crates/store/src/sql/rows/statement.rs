@@ -112,11 +112,10 @@ impl Statement {
     #[must_use]
     pub fn row(self, of: &str, key: RowKey<'_>) -> Statement {
         let RowKey { kind, organization, app, path } = key;
-        let part = |statement: Statement, name: &str, value: &str| {
-            statement.push(" AND ").push(of).push(name).push(" = ").bind(value)
-        };
         let parts = [("kind", kind), ("organization", organization), ("app", app), ("path", path)];
-        parts.into_iter().fold(self, |statement, (name, value)| part(statement, name, value))
+        parts.into_iter().fold(self, |statement, (name, value)| {
+            statement.push(" AND ").push(of).push(name).push(" = ").bind(value)
+        })
     }
 
     /// Restricts the statement to the rows of a subquery that is evaluated first. Otherwise the join

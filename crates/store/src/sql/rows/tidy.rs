@@ -50,14 +50,15 @@ impl EntityDatabase {
     fn size(&self, tenant: &Tenant) -> Result<i64, EntityStoreError> {
         let size = UnboundStatement::new("SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM texts");
         let size = size.in_scope(tenant, "organization").push(&held_by_no_row());
-        self.read(tenant, size)?.first().map_or(Ok(0), |size| size.get(0))
+        Ok(self.read_first(tenant, size, |size| size.get(0))?.unwrap_or(0))
     }
 
     /// Returns the number of the tenant's edits, and the time of the newest.
     fn count_and_newest(&self, tenant: &Tenant) -> Result<(i64, i64), EntityStoreError> {
         let edits = UnboundStatement::new("SELECT count(*), coalesce(max(at), 0) FROM edits");
-        let edits = self.read(tenant, edits.in_scope(tenant, "organization"))?;
-        edits.first().map_or(Ok((0, 0)), |edits| Ok((edits.get(0)?, edits.get(1)?)))
+        let edits = edits.in_scope(tenant, "organization");
+        let found = self.read_first(tenant, edits, |edits| Ok((edits.get(0)?, edits.get(1)?)))?;
+        Ok(found.unwrap_or((0, 0)))
     }
 
     /// Removes at most `most` of the oldest edits from before `before`, and those of the same moment as the last of them;
@@ -66,9 +67,8 @@ impl EntityDatabase {
         let some = UnboundStatement::new("SELECT max(at) FROM (SELECT at FROM edits")
             .in_scope(tenant, "organization");
         let some = some.push(" AND at < ").bind(before).push(" ORDER BY at LIMIT ").bind(most);
-        let last = self.read(tenant, some.push(") AS portion"))?;
-        let last = last.first().map_or(Ok(None), |last| last.get::<Option<i64>>(0))?;
-        let Some(last) = last else { return Ok(false) };
+        let last = self.read_first(tenant, some.push(") AS portion"), |last| last.get::<Option<i64>>(0))?;
+        let Some(last) = last.flatten() else { return Ok(false) };
         let forget = forget(tenant, last);
         self.write(tenant, TIDY_LOCK, |session| session.execute(&forget).map(drop))?;
         Ok(true)

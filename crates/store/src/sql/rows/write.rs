@@ -61,8 +61,8 @@ impl RowEdit<'_> {
         let mut lookups = Vec::new();
         for row in &self.rows {
             all.extend(self.swap(row, at).map(|swap| (swap, Some(EntityStoreError::Conflict))));
-            let textless = || EntityStoreError::Other("a row has no searchable text".to_owned());
-            all.extend(self.update_text(row).map(|show| (show, Some(textless()))));
+            let no_text = EntityStoreError::Other("a row has no searchable text".to_owned());
+            all.extend(self.update_text(row).map(|update| (update, Some(no_text))));
             let line_statements = lines::index_changes(self.tenant, row, self.id, at);
             all.extend(line_statements.into_iter().map(|lines| (lines.push(RETURNING), None)));
             if let (true, Some(before)) = (row.keeps_texts, row.before) {
@@ -137,7 +137,7 @@ impl RowEdit<'_> {
     /// Updates the searchable text of the swapped row.
     fn update_text(&self, row: &PreparedRow<'_>) -> Option<Statement> {
         let bound = |draft: UnboundStatement| draft.of_row(self.tenant, row.key);
-        let show = match (row.before, &row.after) {
+        let update = match (row.before, &row.after) {
             (Some(_), Some(NewContent { text, raw, .. })) => {
                 let text = UnboundStatement::new("UPDATE contents SET text = ").bind(text.as_str());
                 bound(text.push(", raw = ").bind(raw.as_deref()))
@@ -152,7 +152,7 @@ impl RowEdit<'_> {
             (Some(_), None) => bound(UnboundStatement::new("DELETE FROM contents")),
             (None, None) => return None,
         };
-        Some(show.push(RETURNING))
+        Some(update.push(RETURNING))
     }
 
     /// Selects the kept text of a version.

@@ -67,9 +67,7 @@ impl Address {
     /// The path of the database's file; `None` for a server.
     pub fn path(&self) -> Result<Option<PathBuf>, EntityStoreError> {
         match self {
-            Address::InStateFolder(state) => {
-                Ok(Some(state.content().map_err(EntityStoreError::Unusable)?.join(FILE_NAME)))
-            }
+            Address::InStateFolder(state) => path_in(state).map(Some),
             Address::File(path) => Ok(Some(path.clone())),
             Address::Server(_) => Ok(None),
         }
@@ -90,9 +88,7 @@ impl Address {
     /// folder.
     pub fn may_have_content(&self) -> bool {
         match self {
-            Address::InStateFolder(state) => {
-                state.content().is_ok_and(|folder| folder.join(FILE_NAME).exists())
-            }
+            Address::InStateFolder(state) => path_in(state).is_ok_and(|path| path.exists()),
             Address::File(_) | Address::Server(_) => true,
         }
     }
@@ -101,8 +97,7 @@ impl Address {
     pub(super) fn options(&self) -> Result<ConnectOptions, EntityStoreError> {
         match self {
             Address::InStateFolder(state) => {
-                let folder = state.content().map_err(EntityStoreError::Unusable)?;
-                let path = folder.join(FILE_NAME);
+                let path = path_in(state)?;
                 create_file(&path, OFlags::NOFOLLOW)?;
                 let found = path.symlink_metadata().map_err(|error| unusable(&error))?;
                 doubt(&found)
@@ -133,6 +128,11 @@ impl fmt::Debug for Address {
 
 fn invalid_url(reason: &str) -> Error {
     Error::new(Code::InvalidInput, format!("invalid store URL: {reason}")).field("store")
+}
+
+/// The path of the database's file in lockgate's state folder.
+fn path_in(state: &StateFolder) -> Result<PathBuf, EntityStoreError> {
+    state.content().map(|folder| folder.join(FILE_NAME)).map_err(EntityStoreError::Unusable)
 }
 
 /// Creates a missing file, readable by this user only.

@@ -26,7 +26,6 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A connected database whose tables exist.
-#[derive(Debug)]
 pub struct Connected {
     pool: Pool,
     journal: u16,

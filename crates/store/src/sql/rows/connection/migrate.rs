@@ -153,22 +153,11 @@ fn run(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Result<(), En
 /// The table of versions is laid out as sqlx did, which made it first.
 fn create_tables(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Result<(), EntityStoreError> {
     let since = Instant::now();
-    let (begin, time, bytes) = match dialect {
-        // SQLite has only the lock on its file: the process with the lock creates the tables, and later
-        // ones find them.
-        SqlDialect::Sqlite => ("BEGIN IMMEDIATE", "TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP", "BLOB"),
-        SqlDialect::Postgres => ("BEGIN", "TIMESTAMPTZ NOT NULL DEFAULT now()", "BYTEA"),
+    begin_alone(connection, dialect)?;
+    let (time, bytes) = match dialect {
+        SqlDialect::Sqlite => ("TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP", "BLOB"),
+        SqlDialect::Postgres => ("TIMESTAMPTZ NOT NULL DEFAULT now()", "BYTEA"),
     };
-    if dialect == SqlDialect::Postgres {
-        connection.run(&[], SETUP)?;
-    }
-    connection.run(&[], begin)?;
-    if dialect == SqlDialect::Postgres {
-        one(
-            connection,
-            UnboundStatement::new("SELECT pg_advisory_xact_lock(").bind(LOCK).push(")").without_scope(),
-        )?;
-    }
     connection.run(
         &[],
         &format!(
@@ -187,16 +176,7 @@ fn create_tables(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Res
     let recorded = connection.run(&[recorded], "")?;
     let checksum = Sha384::digest(tables(dialect));
     for row in recorded.iter().flatten() {
-        let (version, is_complete, known): (i64, bool, &[u8]) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        if version != VERSION {
-            return Err(newer(version));
-        }
-        if !is_complete || *known != *checksum {
-            tracing::warn!("the tables of the database of stored content are not those of this lockgate");
-            return Err(EntityStoreError::Unusable(
-                "its tables differ from those that lockgate created".to_owned(),
-            ));
-        }
+        check_record(row, &checksum)?;
     }
     if recorded.iter().all(Vec::is_empty) {
         connection.run(&[], tables(dialect))?;
@@ -207,6 +187,36 @@ fn create_tables(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Res
         connection.run(&[record.bind(took).push(")").without_scope()], "")?;
     }
     connection.run(&[], "COMMIT").map(drop)
+}
+
+/// Begins a transaction that one process at a time can be in.
+fn begin_alone(connection: &mut dyn SqlConnection, dialect: SqlDialect) -> Result<(), EntityStoreError> {
+    match dialect {
+        // SQLite has only the lock on its file: the process with the lock creates the tables, and later
+        // ones find them.
+        SqlDialect::Sqlite => connection.run(&[], "BEGIN IMMEDIATE").map(drop),
+        SqlDialect::Postgres => {
+            connection.run(&[], SETUP)?;
+            connection.run(&[], "BEGIN")?;
+            let lock = UnboundStatement::new("SELECT pg_advisory_xact_lock(").bind(LOCK).push(")");
+            one(connection, lock.without_scope()).map(drop)
+        }
+    }
+}
+
+/// Checks the record of a version that was created: it must be the version of this lockgate, with the same tables.
+fn check_record(record: &Row, checksum: &[u8]) -> Result<(), EntityStoreError> {
+    let (version, is_complete, known): (i64, bool, &[u8]) = (record.get(0)?, record.get(1)?, record.get(2)?);
+    if version != VERSION {
+        return Err(newer(version));
+    }
+    if !is_complete || known != checksum {
+        tracing::warn!("the tables of the database of stored content are not those of this lockgate");
+        return Err(EntityStoreError::Unusable(
+            "its tables differ from those that lockgate created".to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 /// Creates the index that narrows searches if it is available; returns true if it exists.

@@ -26,7 +26,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// What is needed to open a connection.
-#[derive(Debug)]
 enum ConnectOptions {
     Sqlite(PathBuf),
     Postgres(Box<PostgresOptions>),

@@ -7,7 +7,6 @@ use super::super::EntityStoreError;
 use super::blocking::block;
 use super::{ConnectOptions, SqlConnection};
 use parking_lot::{Condvar, Mutex};
-use std::fmt;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,14 +21,13 @@ const MAX_AGE: Duration = Duration::from_secs(30 * 60);
 /// The maximum idle time of a connection that is reused.
 const MAX_IDLE: Duration = Duration::from_secs(10 * 60);
 
-#[derive(Debug)]
 pub(super) struct Pool {
     options: ConnectOptions,
     slots: Mutex<ConnectionSlots>,
     released: Condvar,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct ConnectionSlots {
     /// The idle connections; the last one was used most recently.
     idle: Vec<PooledConnection>,
@@ -45,12 +43,6 @@ pub(super) struct PooledConnection {
     /// The time when it was opened, and the time of its last use.
     opened: Instant,
     last_used: Instant,
-}
-
-impl fmt::Debug for PooledConnection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("PooledConnection").field(&self.opened).finish()
-    }
 }
 
 impl Pool {
@@ -124,13 +116,13 @@ impl ConnectionPermit<'_> {
         let (connection, old) = {
             let mut slots = self.0.slots.lock();
             let last_lost = slots.last_lost;
-            let is_of_use = |connection: &PooledConnection| {
+            let is_usable = |connection: &PooledConnection| {
                 connection.opened.elapsed() < MAX_AGE
                     && connection.last_used.elapsed() < MAX_IDLE
                     && last_lost.is_none_or(|last_lost| connection.opened > last_lost)
             };
             let (mut free, old): (Vec<PooledConnection>, Vec<PooledConnection>) =
-                slots.idle.drain(..).partition(is_of_use);
+                slots.idle.drain(..).partition(is_usable);
             let connection = free.pop();
             slots.idle = free;
             (connection, old)
@@ -206,7 +198,8 @@ mod tests {
         let most = most.into_inner();
         assert!((2..=MAX_CONNECTIONS).contains(&most), "{most}");
         let slots = pool.slots.lock();
-        assert!(slots.in_use == 0 && (1..=MAX_CONNECTIONS).contains(&slots.idle.len()), "{slots:?}");
+        let (in_use, idle) = (slots.in_use, slots.idle.len());
+        assert!(in_use == 0 && (1..=MAX_CONNECTIONS).contains(&idle), "{in_use} in use, {idle} idle");
     }
 
     #[test]
