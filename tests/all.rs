@@ -48,6 +48,7 @@ mod suite {
     mod moved;
     mod parallel;
     mod policy;
+    mod project_settings;
     mod random;
     mod regex_parity;
     mod removed_definitions;

@@ -76,7 +76,11 @@ mod tests {
     }
 
     fn found(lines: &[usize]) -> Vec<Finding> {
-        lines.iter().map(|line| Finding::new(*line, 2, "seen in /a/b of it").code("E1")).collect()
+        let finding = |line: &usize| Finding {
+            code: Some("E1".to_owned()),
+            ..Finding::new(*line, 2, "seen in /a/b of it")
+        };
+        lines.iter().map(finding).collect()
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub fn canaries(gate: &Gate) -> Vec<(Sample, CanaryKind)> {
         }
     };
     let (Some(canary), Some(path)) = (&gate.canary, path) else { return Vec::new() };
-    let sample = |CanaryText { text, kind: shows }: CanaryText| {
+    let sample = |CanaryText { text, kind }: CanaryText| {
         let sample = Sample {
             path: path.clone(),
             draft: text,
@@ -27,7 +27,7 @@ pub fn canaries(gate: &Gate) -> Vec<(Sample, CanaryKind)> {
             exit: 0,
             finds: Vec::new(),
         };
-        (sample, shows)
+        (sample, kind)
     };
     canary.attempts(good.map_or("", |good| &good.draft)).into_iter().map(sample).collect()
 }

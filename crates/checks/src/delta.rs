@@ -16,8 +16,10 @@ use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
 
+use super::draft::Draft;
 use super::finding::Severity;
-use lockgate_text::{LineMap, Lines};
+use super::pieces::{PieceSide, ReplacedLines, piece_index, pieces};
+use lockgate_text::{Buffer, LineMap, Lines};
 
 /// The certainty of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -109,17 +111,12 @@ impl ComparedFinding {
 
     /// Returns the position on one side of `pieces`. `stayed` is its line after the edit, for a finding
     /// outside of all pieces.
-    fn position(
-        &self,
-        pieces: &[ReplacedLines],
-        side: fn(&ReplacedLines) -> (usize, usize),
-        stayed: Option<usize>,
-    ) -> FindingPosition {
-        let holds = |piece: &ReplacedLines| (side(piece).0..=side(piece).1).contains(&self.line);
-        let index = pieces.partition_point(|piece| side(piece).1 < self.line);
-        match (&self.elsewhere, stayed) {
-            (Some(_), _) => FindingPosition::Nowhere,
-            (None, _) if pieces.get(index).is_some_and(holds) => FindingPosition::Piece(index),
+    fn position(&self, pieces: &[ReplacedLines], side: PieceSide, stayed: Option<usize>) -> FindingPosition {
+        if self.elsewhere.is_some() {
+            return FindingPosition::Nowhere;
+        }
+        match (piece_index(pieces, side, self.line), stayed) {
+            (Some(index), _) => FindingPosition::Piece(index),
             (None, Some(line)) => FindingPosition::Line(line),
             (None, None) => FindingPosition::Nowhere,
         }
@@ -185,6 +182,25 @@ struct FindingIdentity<'a> {
     /// The identity, or else the message without its numbers.
     words: String,
     around: &'a str,
+}
+
+/// Marks the findings in the text after an edit. `find_before` returns those in the text before it, and is called only if
+/// there is something to compare.
+///
+/// Errors: those of `find_before`.
+pub(super) fn mark_new<E>(
+    draft: &Draft<'_>,
+    after: Vec<ComparedFinding>,
+    find_before: impl FnOnce(&Buffer) -> Result<Vec<ComparedFinding>, E>,
+) -> Result<Vec<MarkedFinding>, E> {
+    let new = match draft.before.filter(|_| !after.is_empty()) {
+        None => vec![true; after.len()],
+        Some(before) => {
+            let counts = (before.lines().count(), draft.after.lines().count());
+            flag_new(&find_before(before)?, &after, draft.map, counts)
+        }
+    };
+    Ok(MarkedFinding::all(after, new))
 }
 
 /// Flags each finding after an edit that is new. The pair gives the number of lines before and after the
@@ -281,8 +297,7 @@ pub(super) fn settle_stretches(
         *texts.entry(old.text(line).trim()).or_default() += 1;
     }
     let pieces = pieces(map, old.count(), now.count());
-    let in_place_of =
-        |piece: &ReplacedLines| found.range(piece.old.0..(piece.old.1 + 1).max(piece.old.0)).count();
+    let in_place_of = |piece: &ReplacedLines| piece.old_lines().filter(|line| found.contains(line)).count();
     let mut replaced: HashMap<usize, usize> =
         pieces.iter().enumerate().map(|(at, piece)| (at, in_place_of(piece))).collect();
     let stretches = || after.iter().enumerate().filter(|(_, finding)| finding.is_stretch);
@@ -294,15 +309,13 @@ pub(super) fn settle_stretches(
     }
     let (mut fresh, mut unsettled) = (HashSet::new(), HashSet::new());
     for (index, line) in in_pieces {
-        let at = pieces.partition_point(|piece| piece.new.1 < line);
-        let is_written = pieces.get(at).is_some_and(|piece| piece.new.0 <= line);
         if take(&mut texts, now.text(line).trim()) {
             continue;
         }
-        if !is_written {
-            unsettled.insert(index);
-        } else if !take(&mut replaced, at) {
-            fresh.insert(index);
+        match piece_index(&pieces, |piece| piece.new, line) {
+            None => drop(unsettled.insert(index)),
+            Some(at) if take(&mut replaced, at) => {}
+            Some(_) => drop(fresh.insert(index)),
         }
     }
     for (index, _) in stretches() {
@@ -326,7 +339,7 @@ enum FindingPosition {
 }
 
 /// The findings without a partner on the other side.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Unmatched {
     /// For each finding before the edit: true if it is gone.
     pub(super) gone: Vec<bool>,
@@ -414,29 +427,6 @@ fn set(flags: &mut [bool], index: usize) {
     if let Some(flag) = flags.get_mut(index) {
         *flag = true;
     }
-}
-
-/// The lines that an edit replaced and their replacement; an empty range ends before its start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ReplacedLines {
-    /// The first and last line before the edit, 1-based.
-    pub(super) old: (usize, usize),
-    /// The first and last line after the edit, 1-based.
-    pub(super) new: (usize, usize),
-}
-
-/// Returns the pieces that the edit changed: everything between two lines that stayed.
-pub(super) fn pieces(map: &LineMap, old_count: usize, new_count: usize) -> Vec<ReplacedLines> {
-    let mut pieces = Vec::new();
-    let (mut old_start, mut new_start) = (1, 1);
-    let stayed = (1..=old_count).filter_map(|old| Some((old, map.new_line_of(old)?)));
-    for (old, new) in stayed.chain([(old_count + 1, new_count + 1)]) {
-        if old > old_start || new > new_start {
-            pieces.push(ReplacedLines { old: (old_start, old - 1), new: (new_start, new.saturating_sub(1)) });
-        }
-        (old_start, new_start) = (old + 1, new + 1);
-    }
-    pieces
 }
 
 #[cfg(test)]

@@ -44,68 +44,47 @@ pub(super) enum GateError {
 impl GateError {
     /// Adds the text that the error is about, if it is not the draft: `on its canary`.
     pub(super) fn with_context(self, text: &str) -> GateError {
+        let on_text = |why: &str| format!("on {text}: {why}");
         match self {
             GateError::Unavailable(why)
             | GateError::NoProgram(why)
             | GateError::Unread(why)
-            | GateError::WeakIsolation(why) => GateError::Unavailable(format!("on {text}: {why}")),
-            GateError::Unready(why) => GateError::Unready(format!("on {text}: {why}")),
-            GateError::Template => GateError::Unavailable(format!("on {text}: {TEMPLATE}")),
-            GateError::Broken(why) => GateError::Broken(format!("on {text}: {why}")),
-            GateError::Unreachable(_) => self,
-            GateError::TimedOut(why) | GateError::TimedOutOn(why) => {
-                GateError::TimedOutOn(format!("on {text}: {why}"))
-            }
-            GateError::Halted(Halt::TimedOut) => GateError::TimedOutOn(format!("on {text}: {LATE}")),
+            | GateError::WeakIsolation(why) => GateError::Unavailable(on_text(&why)),
+            GateError::Template => GateError::Unavailable(on_text(TEMPLATE)),
+            GateError::Unready(why) => GateError::Unready(on_text(&why)),
+            GateError::Broken(why) => GateError::Broken(on_text(&why)),
+            GateError::TimedOut(why) | GateError::TimedOutOn(why) => GateError::TimedOutOn(on_text(&why)),
+            GateError::Halted(Halt::TimedOut) => GateError::TimedOutOn(on_text(LATE)),
             GateError::Skipped(_)
             | GateError::LeftOut(_)
             | GateError::SwitchedOff
             | GateError::Partial(_)
             | GateError::Withheld(_)
+            | GateError::Unreachable(_)
             | GateError::Halted(Halt::Cancelled) => self,
         }
     }
 
-    /// Returns the outcome of the gate and the reason.
-    pub(super) fn outcome(&self) -> (Outcome, &str) {
+    /// Returns the outcome of the gate and the reason, as a category and in words.
+    pub(super) fn outcome(&self) -> (Outcome, RunReason, &str) {
         match self {
-            GateError::Skipped(why) | GateError::LeftOut(why) | GateError::Withheld(why) => {
-                (Outcome::Skipped, why)
+            GateError::Skipped(why) | GateError::Withheld(why) => (Outcome::Skipped, RunReason::Outcome, why),
+            GateError::Partial(why) => (Outcome::Skipped, RunReason::Outcome, why),
+            GateError::LeftOut(why) => (Outcome::Skipped, RunReason::LeftOut, why),
+            GateError::SwitchedOff => (Outcome::Skipped, RunReason::Project, SWITCHED_OFF),
+            GateError::Halted(Halt::Cancelled) => (Outcome::Skipped, RunReason::Outcome, "cancelled"),
+            GateError::Unavailable(why) | GateError::Unreachable(why) => {
+                (Outcome::Unavailable, RunReason::Outcome, why)
             }
-            GateError::Partial(why) => (Outcome::Skipped, why),
-            GateError::SwitchedOff => (Outcome::Skipped, SWITCHED_OFF),
-            GateError::Unavailable(why)
-            | GateError::NoProgram(why)
-            | GateError::Unready(why)
-            | GateError::Unread(why)
-            | GateError::WeakIsolation(why)
-            | GateError::Unreachable(why) => (Outcome::Unavailable, why),
-            GateError::Template => (Outcome::Unavailable, TEMPLATE),
-            GateError::Broken(why) => (Outcome::Broken, why),
-            GateError::TimedOut(why) | GateError::TimedOutOn(why) => (Outcome::TimedOut, why),
-            GateError::Halted(Halt::TimedOut) => (Outcome::TimedOut, LATE),
-            GateError::Halted(Halt::Cancelled) => (Outcome::Skipped, "cancelled"),
-        }
-    }
-
-    /// Returns the reason of the run.
-    pub(super) fn reason(&self) -> RunReason {
-        match self {
-            GateError::NoProgram(_) => RunReason::NoProgram,
-            GateError::Template => RunReason::Template,
-            GateError::WeakIsolation(_) => RunReason::WeakIsolation,
-            GateError::Unready(_) | GateError::SwitchedOff => RunReason::Project,
-            GateError::LeftOut(_) => RunReason::LeftOut,
-            GateError::Unread(_) => RunReason::Unread,
-            GateError::TimedOut(_) | GateError::Halted(Halt::TimedOut) => RunReason::TimeLimit,
-            GateError::Skipped(_)
-            | GateError::Partial(_)
-            | GateError::Withheld(_)
-            | GateError::Unavailable(_)
-            | GateError::Unreachable(_)
-            | GateError::Broken(_)
-            | GateError::TimedOutOn(_)
-            | GateError::Halted(Halt::Cancelled) => RunReason::Outcome,
+            GateError::NoProgram(why) => (Outcome::Unavailable, RunReason::NoProgram, why),
+            GateError::Unready(why) => (Outcome::Unavailable, RunReason::Project, why),
+            GateError::Unread(why) => (Outcome::Unavailable, RunReason::Unread, why),
+            GateError::WeakIsolation(why) => (Outcome::Unavailable, RunReason::WeakIsolation, why),
+            GateError::Template => (Outcome::Unavailable, RunReason::Template, TEMPLATE),
+            GateError::Broken(why) => (Outcome::Broken, RunReason::Outcome, why),
+            GateError::TimedOut(why) => (Outcome::TimedOut, RunReason::TimeLimit, why),
+            GateError::TimedOutOn(why) => (Outcome::TimedOut, RunReason::Outcome, why),
+            GateError::Halted(Halt::TimedOut) => (Outcome::TimedOut, RunReason::TimeLimit, LATE),
         }
     }
 
@@ -171,17 +150,16 @@ mod tests {
             (GateError::TimedOut(why()), RunReason::TimeLimit),
             (GateError::Halted(Halt::TimedOut), RunReason::TimeLimit),
         ] {
-            assert_eq!(error.reason(), reason, "{error:?}");
-            let (outcome, why) = error.outcome();
-            let (outcome, why) = (outcome, format!("on its canary: {why}"));
+            let (outcome, known_reason, why) = error.outcome();
+            assert_eq!(known_reason, reason, "{error:?}");
+            let why = format!("on its canary: {why}");
             let other = error.with_context("its canary");
-            assert_eq!(other.reason(), RunReason::Outcome, "{other:?}");
-            assert_eq!(other.outcome(), (outcome, why.as_str()));
+            assert_eq!(other.outcome(), (outcome, RunReason::Outcome, why.as_str()));
         }
         let left_out = GateError::LeftOut(why()).with_context("its canary");
-        assert_eq!((left_out.reason(), left_out.is_failure()), (RunReason::LeftOut, false));
+        assert_eq!((left_out.outcome().1, left_out.is_failure()), (RunReason::LeftOut, false));
         for error in [GateError::Unavailable(why()), GateError::Broken(why()), GateError::Skipped(why())] {
-            assert_eq!(error.reason(), RunReason::Outcome, "{error:?}");
+            assert_eq!(error.outcome().1, RunReason::Outcome, "{error:?}");
         }
     }
 }

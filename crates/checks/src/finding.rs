@@ -51,32 +51,45 @@ impl Finding {
             blocking: false,
         }
     }
-
-    /// Sets the name of the rule.
-    #[must_use]
-    pub fn code(mut self, code: impl Into<String>) -> Finding {
-        self.code = Some(code.into());
-        self
-    }
 }
 
-/// Returns an untrusted text as one line that is safe to display, cut to the maximum length.
+/// Returns an untrusted text as one line that is safe to display, cut to the maximum length. Runs of whitespace become one
+/// space, except those of spaces between an odd backquote and the next one: they quote code.
 pub fn sanitize(text: &str) -> String {
     let mut clean = String::new();
+    let mut is_code = false;
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
         match character {
             '\u{1b}' => skip_escape(&mut characters),
+            ' ' if is_code => clean.push(' '),
             space if space.is_whitespace() => {
                 if !clean.ends_with(' ') {
                     clean.push(' ');
                 }
             }
             hidden if is_control_or_bidi(hidden) => {}
-            plain => clean.push(plain),
+            plain => {
+                is_code ^= plain == '`';
+                clean.push(plain);
+            }
         }
     }
     cut(clean.trim(), LONGEST_MESSAGE)
+}
+
+/// Returns a text without ANSI sequences and without control, bidirectional and invisible characters.
+pub(crate) fn without_hidden(text: &str) -> String {
+    let mut clean = String::new();
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\u{1b}' => skip_escape(&mut characters),
+            hidden if is_control_or_bidi(hidden) => {}
+            plain => clean.push(plain),
+        }
+    }
+    clean
 }
 
 /// Skips the rest of an ANSI sequence: `[`, its parameters and the final letter.
@@ -112,6 +125,7 @@ mod tests {
             ("safe\u{202e}txt.exe\u{2066}", "safetxt.exe"),
             ("z\u{200b}e\u{feff}ro\u{0}\u{9b}", "zero"),
             ("tag\u{e0041}", "tag"),
+            ("a  b, expected `  c  d`  e", "a b, expected `  c  d` e"),
             ("so\u{ad}ft\u{fff9} \u{3164}filler\u{1d173}", "soft filler"),
         ];
         for (text, expected) in cases.into_iter().chain([("a\n  \u{a0}\u{a0}b  c", "a b c")]) {

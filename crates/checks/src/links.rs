@@ -10,12 +10,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use percent_encoding::percent_decode_str;
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Tag, TagEnd};
 
 use super::delta::{ComparedFinding, MarkedFinding};
 use super::draft::Draft;
 use super::finding::Severity;
 use super::markdown::{BROKEN_LINK, body_start, is_there, page_of, target};
+use super::markdown_page::parser;
 use super::wording::listed;
 use lockgate_policy::{Level, Rule};
 
@@ -81,34 +82,36 @@ pub fn anchors(text: &str) -> BTreeMap<String, usize> {
     let lines = LineStarts::new(text);
     let (mut heading, mut images): (Option<String>, usize) = (None, 0);
     let start = body_start(text);
-    let events = parser(text.get(start..).unwrap_or_default()).into_offset_iter();
-    events.map(|(event, range)| (event, start + range.start)).for_each(|(event, offset)| match event {
-        Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
-        Event::End(TagEnd::Heading(_)) => {
-            if let Some(heading) = heading.take() {
-                anchors.add_heading(&heading, lines.line_at(offset));
+    for (event, range) in parser(text.get(start..).unwrap_or_default()).into_offset_iter() {
+        let line = || lines.line_at(start + range.start);
+        match event {
+            Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
+            Event::End(TagEnd::Heading(_)) => {
+                if let Some(heading) = heading.take() {
+                    anchors.add_heading(&heading, line());
+                }
             }
-        }
-        // The alternative text of an image is not part of the heading.
-        Event::Start(Tag::Image { .. }) => images += 1,
-        Event::End(TagEnd::Image) => images = images.saturating_sub(1),
-        Event::Text(text) | Event::Code(text) if images == 0 => {
-            if let Some(heading) = &mut heading {
-                heading.push_str(&text);
+            // The alternative text of an image is not part of the heading.
+            Event::Start(Tag::Image { .. }) => images += 1,
+            Event::End(TagEnd::Image) => images = images.saturating_sub(1),
+            Event::Text(text) | Event::Code(text) if images == 0 => {
+                if let Some(heading) = &mut heading {
+                    heading.push_str(&text);
+                }
             }
-        }
-        Event::SoftBreak | Event::HardBreak => {
-            if let Some(heading) = &mut heading {
-                heading.push(' ');
+            Event::SoftBreak | Event::HardBreak => {
+                if let Some(heading) = &mut heading {
+                    heading.push(' ');
+                }
             }
-        }
-        Event::Html(html) | Event::InlineHtml(html) => {
-            for id in attributes(&html, &["id", "name"]) {
-                anchors.add(id.to_lowercase(), lines.line_at(offset));
+            Event::Html(html) | Event::InlineHtml(html) => {
+                for id in attributes(&html, &["id", "name"]) {
+                    anchors.add(id.to_lowercase(), line());
+                }
             }
+            _ => {}
         }
-        _ => {}
-    });
+    }
     anchors.all
 }
 
@@ -153,42 +156,37 @@ pub fn links(path: &str, text: &str) -> Vec<PageLink> {
 
 /// Returns the findings about dead links, all of them new. They are warnings, unless the policy sets `level:
 /// block` for the gate.
-pub(super) fn marks(dead: &[DeadLinks], draft: &Draft<'_>, rule: &Rule) -> Vec<ComparedFinding> {
+pub(super) fn findings(dead: &[DeadLinks], draft: &Draft<'_>, rule: &Rule) -> Vec<ComparedFinding> {
     let blocks = rule.explicit.level && rule.level == Level::Block;
+    let severity = if blocks { Severity::Error } else { Severity::Warning };
     let last = draft.after.lines().count().max(1);
-    let described = |dead: &DeadLinks| {
-        if let LostTarget::Elsewhere(path, line) = &dead.lost {
-            return (*line, "dead-link", format!("the link leads to {path}, which no longer exists"));
-        }
-        let count = dead.links.len();
-        let links = if count == 1 { "1 link leads".to_owned() } else { format!("{count} links lead") };
-        let (code, line, lost) = match &dead.lost {
-            LostTarget::File | LostTarget::Elsewhere(..) => {
-                ("dead-link", 1, "this file, which the call removes".to_owned())
+    let finding = |DeadLinks { lost, links }: &DeadLinks| {
+        let count = links.len();
+        let lead = if count == 1 { "1 link leads".to_owned() } else { format!("{count} links lead") };
+        let places = links.iter().map(|(path, line)| format!("{path}:{line}"));
+        let places = listed(places, MAX_NAMED, count);
+        let (line, code, message) = match lost {
+            LostTarget::File => {
+                (1, "dead-link", format!("{lead} to this file, which the call removes: {places}"))
             }
             LostTarget::Anchor(anchor, line) => {
-                ("dead-anchor", (*line).min(last), format!("#{anchor}, which the edit removes"))
+                let message = format!("{lead} to #{anchor}, which the edit removes: {places}");
+                ((*line).min(last), "dead-anchor", message)
+            }
+            LostTarget::Elsewhere(path, line) => {
+                (*line, "dead-link", format!("the link leads to {path}, which no longer exists"))
             }
         };
-        let places = dead.links.iter().map(|(path, line)| format!("{path}:{line}"));
-        (line, code, format!("{links} to {lost}: {}", listed(places, MAX_NAMED, count)))
-    };
-    let finding = |(line, code, message): (usize, &str, String)| {
         let finding = ComparedFinding::new(draft.after.lines(), (line, 1), message);
-        let severity = if blocks { Severity::Error } else { Severity::Warning };
         ComparedFinding { code: Some(code.to_owned()), severity, ..finding }
     };
-    dead.iter().map(described).map(finding).collect()
+    dead.iter().map(finding).collect()
 }
 
 /// True if a dead link is also one of the new broken links of its page.
 pub(super) fn is_reported(dead: &ComparedFinding, found: &[MarkedFinding]) -> bool {
     let is_link = |mark: &MarkedFinding| mark.finding.code.as_deref() == Some(BROKEN_LINK);
     found.iter().any(|mark| mark.fresh && mark.finding.line == dead.line && is_link(mark))
-}
-
-fn parser(body: &str) -> Parser<'_> {
-    Parser::new_ext(body, Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS)
 }
 
 /// Collects the anchors of a page.

@@ -14,6 +14,7 @@ use percent_encoding::percent_decode_str;
 use super::error::GateError;
 use super::finding::Severity;
 use super::markdown_page::{MOST, MarkdownPage};
+use super::path::{file_name, folder};
 use super::rule_match::{PatternInput, RuleMatch};
 use super::syntax::child::{self, Reply, Task};
 use super::wording::counted;
@@ -98,8 +99,8 @@ const BARE: [&str; 6] = ["license", "licence", "copying", "notice", "summary", "
 /// True for a page that usually has no title: one in a folder whose name begins with a dot (`.github`,
 /// `.changeset`), a part of another page, a licence.
 fn is_untitled_by_custom(path: &str) -> bool {
-    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let mut folders = folders.split('/').filter(|folder| !folder.is_empty());
+    let name = file_name(path);
+    let mut folders = folder(path).split('/').filter(|folder| !folder.is_empty());
     let stem = name.split('.').next().unwrap_or_default().to_lowercase();
     name.starts_with(['_', '.'])
         || BARE.contains(&stem.split('-').next().unwrap_or_default())
@@ -110,7 +111,7 @@ fn is_untitled_by_custom(path: &str) -> bool {
 /// True for an issue or pull request template: its links are relative to the page that shows it.
 fn is_form(path: &str) -> bool {
     let path = path.to_lowercase();
-    let name = path.rsplit('/').next().unwrap_or_default();
+    let name = file_name(&path);
     let forms = ["issue_template", "pull_request_template", "merge_request_template"];
     forms.iter().any(|form| {
         name.starts_with(form)
@@ -162,7 +163,11 @@ impl Front {
 /// Returns what follows the key `title` on a line of front matter, if the key has no indentation.
 fn title_value(line: &str, separator: char) -> Option<&str> {
     let (key, value) = line.split_once(separator)?;
-    matches!(key.trim_end(), "title" | "\"title\"" | "'title'").then_some(value)
+    is_title(key).then_some(value)
+}
+
+fn is_title(key: &str) -> bool {
+    matches!(key.trim_end(), "title" | "\"title\"" | "'title'")
 }
 
 /// True if a text has no value, not even an empty string.
@@ -179,8 +184,7 @@ fn is_empty(text: &str) -> bool {
 /// True if a line of front matter sets a key other than `title`.
 fn is_other_key(line: &str, separator: char) -> bool {
     let Some((key, _)) = line.split_once(separator) else { return false };
-    let key = key.trim_end();
-    !key.is_empty() && !key.starts_with([' ', '#', '[']) && !matches!(key, "title" | "\"title\"" | "'title'")
+    !key.trim_end().is_empty() && !key.starts_with([' ', '#', '[']) && !is_title(key)
 }
 
 /// Returns the offset of a page's body, after its front matter.
@@ -243,7 +247,7 @@ pub(super) fn is_there(path: &str, target: &str, files_exist: &(dyn Fn(&str) -> 
 /// `a.md`.
 pub(super) fn page_of(target: &str) -> impl Iterator<Item = String> {
     let stem = target.strip_suffix(".html").or_else(|| target.strip_suffix(".htm")).unwrap_or(target);
-    let has_extension = stem.rsplit('/').next().is_some_and(|name| name.contains('.'));
+    let has_extension = file_name(stem).contains('.');
     let endings: &[&str] = if has_extension {
         &[]
     } else {

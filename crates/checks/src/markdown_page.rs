@@ -33,25 +33,10 @@ pub(super) struct TableRow {
     pub(super) columns: usize,
 }
 
-/// Returns the number of cells in a table row as it is written.
-fn cells(row: &str) -> usize {
-    let row = row.trim();
-    let row = row.strip_prefix('|').unwrap_or(row);
-    let row = row.strip_suffix('|').filter(|row| !row.ends_with('\\')).unwrap_or(row);
-    let mut escaped = false;
-    let bars = row.bytes().filter(|byte| {
-        let is_bar = *byte == b'|' && !escaped;
-        escaped = *byte == b'\\' && !escaped;
-        is_bar
-    });
-    bars.count() + 1
-}
-
 impl MarkdownPage {
     /// Reads the body of a page, up to [`MOST`] links and rows.
     pub(super) fn read(body: &str) -> MarkdownPage {
-        let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS;
-        let events = Parser::new_ext(body, options).into_offset_iter();
+        let events = parser(body).into_offset_iter();
         let defined = events.reference_definitions().iter();
         let mut links: Vec<MarkdownLink> = defined
             .map(|(_, link)| MarkdownLink { offset: link.span.start, destination: link.dest.to_string() })
@@ -87,6 +72,25 @@ impl MarkdownPage {
         links.truncate(MOST);
         MarkdownPage { has_title: title.is_found, links, ragged }
     }
+}
+
+/// Returns the parser of a page's body.
+pub(super) fn parser(body: &str) -> Parser<'_> {
+    Parser::new_ext(body, Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS)
+}
+
+/// Returns the number of cells in a table row as it is written.
+fn cells(row: &str) -> usize {
+    let row = row.trim();
+    let row = row.strip_prefix('|').unwrap_or(row);
+    let row = row.strip_suffix('|').filter(|row| !row.ends_with('\\')).unwrap_or(row);
+    let mut escaped = false;
+    let bars = row.bytes().filter(|byte| {
+        let is_bar = *byte == b'|' && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        is_bar
+    });
+    bars.count() + 1
 }
 
 /// Looks for a level-1 heading with content in the events of a page, in Markdown or in HTML.

@@ -3,8 +3,13 @@
 //! Invariant: the results are in the order of the items; a panic in the function is passed to the caller.
 
 use parking_lot::Mutex;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Builder;
+
+/// The cores of this process; to ask the system reads several files of its control groups.
+pub(super) static CORES: LazyLock<usize> =
+    LazyLock::new(|| std::thread::available_parallelism().map_or(2, usize::from));
 
 /// Runs `work` on each item, on at most `threads` threads, including that of the caller.
 ///
@@ -15,14 +20,11 @@ pub fn parallel<'t, T: Sync, R: Send>(
     work: impl Fn(&'t T) -> R + Sync,
 ) -> Vec<R> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(items.len())));
-    let run = || {
-        while let Some((at, item)) = {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            items.get(at).map(|item| (at, item))
-        } {
-            let result = work(item);
-            done.lock().push((at, result));
-        }
+    let run = || loop {
+        let at = next.fetch_add(1, Ordering::Relaxed);
+        let Some(item) = items.get(at) else { break };
+        let result = work(item);
+        done.lock().push((at, result));
     };
     std::thread::scope(|scope| {
         let more = 1..threads.min(items.len());

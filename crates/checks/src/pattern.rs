@@ -5,18 +5,24 @@
 
 use regex::Regex;
 
+use super::delta::ComparedFinding;
 use super::error::GateError;
-use super::finding::{Finding, Severity};
+use super::finding::{Severity, sanitize};
 use super::rule_match::{MAX_MATCHES, PatternInput, QUERY_STEPS, RuleMatch};
 use super::syntax::unreadable;
 use super::{markdown, scaffold};
 use lockgate_policy::PatternRules;
 use lockgate_syntax::Query;
+use lockgate_text::Lines;
 
-/// Checks a text by the rules.
+/// Checks a text, which has these lines, by the rules.
 ///
 /// Errors: the reason that the rules could not be applied.
-pub(super) fn check(rules: &PatternRules, page: PatternInput<'_>) -> Result<Vec<Finding>, GateError> {
+pub(super) fn check(
+    rules: &PatternRules,
+    page: PatternInput<'_>,
+    lines: Lines<'_>,
+) -> Result<Vec<ComparedFinding>, GateError> {
     let matches = match rules {
         PatternRules::Markdown => markdown::faults(&page)?,
         PatternRules::Scaffold(rules) => scaffold::check(rules, page)?,
@@ -33,7 +39,7 @@ pub(super) fn check(rules: &PatternRules, page: PatternInput<'_>) -> Result<Vec<
             missing.into_iter().chain(found).map(|offset| rule_match(offset, message)).collect()
         }
     };
-    Ok(into_findings(page.text, matches))
+    Ok(into_findings(page.text, lines, matches))
 }
 
 fn rule_match(offset: usize, message: &str) -> RuleMatch {
@@ -47,22 +53,18 @@ fn matched(required: Option<&Regex>, forbidden: Option<&Regex>, message: &str, t
 }
 
 /// Converts offsets into lines and columns in one pass over the text.
-fn into_findings(text: &str, mut matches: Vec<RuleMatch>) -> Vec<Finding> {
+fn into_findings(text: &str, lines: Lines<'_>, mut matches: Vec<RuleMatch>) -> Vec<ComparedFinding> {
     matches.sort_by_key(|rule_match| rule_match.offset);
-    let (mut offset, mut line, mut column) = (0, 1, 1);
-    let mut finding = |rule_match: RuleMatch| {
-        for character in text.get(offset..rule_match.offset).unwrap_or_default().chars() {
+    let (mut last, mut line, mut column) = (0, 1, 1);
+    let finding = |RuleMatch { offset, code, severity, message }| {
+        for character in text.get(last..offset).unwrap_or_default().chars() {
             (line, column) = if character == '\n' { (line + 1, 1) } else { (line, column + 1) };
         }
-        offset = rule_match.offset;
-        let finding =
-            Finding { severity: rule_match.severity, ..Finding::new(line, column, &rule_match.message) };
-        match rule_match.code {
-            Some(code) => finding.code(code),
-            None => finding,
-        }
+        last = offset;
+        let finding = ComparedFinding::new(lines, (line, column), sanitize(&message));
+        ComparedFinding { code: code.map(str::to_owned), severity, ..finding }
     };
-    matches.into_iter().map(&mut finding).collect()
+    matches.into_iter().map(finding).collect()
 }
 
 #[cfg(test)]
@@ -71,6 +73,15 @@ mod tests {
 
     use super::*;
     use crate::Watch;
+    use lockgate_text::{Buffer, Hints};
+
+    fn found(rules: &PatternRules, path: &str, text: &str) -> Vec<ComparedFinding> {
+        let watch = Watch::idle();
+        let limit = watch.until(Instant::now() + Duration::from_secs(60));
+        let buffer = Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
+        let page = PatternInput { path, language: "", text, files_exist: &|_| false, limit };
+        check(rules, page, buffer.lines()).unwrap()
+    }
 
     fn rules(must_match: Option<&str>, must_not_match: Option<&str>) -> PatternRules {
         let regex = |pattern: &str| regex::RegexBuilder::new(pattern).multi_line(true).build().unwrap();
@@ -82,10 +93,7 @@ mod tests {
     }
 
     fn places(rules: &PatternRules, text: &str) -> Vec<(usize, usize)> {
-        let watch = Watch::idle();
-        let limit = watch.until(Instant::now() + Duration::from_secs(60));
-        let page = PatternInput { path: "a.txt", language: "", text, files_exist: &|_| false, limit };
-        check(rules, page).unwrap().iter().map(|finding| (finding.line, finding.column)).collect()
+        found(rules, "a.txt", text).iter().map(|finding| (finding.line, finding.column)).collect()
     }
 
     #[test]
@@ -105,13 +113,7 @@ mod tests {
     #[test]
     fn ten_thousand_places_on_one_line_are_found_in_one_walk() {
         let text = "[a](b) ".repeat(50_000);
-        let watch = Watch::idle();
-        let limit = watch.until(Instant::now() + Duration::from_secs(60));
-        let findings = check(
-            &PatternRules::Markdown,
-            PatternInput { path: "a.md", language: "", text: &text, files_exist: &|_| false, limit },
-        )
-        .unwrap();
+        let findings = found(&PatternRules::Markdown, "a.md", &text);
         // The page has no title, and its further links are not looked up.
         assert_eq!(findings.len(), 20_002);
         assert_eq!(findings.last().map(|finding| finding.column), Some(7 * 19_999 + 1));

@@ -151,71 +151,66 @@ impl<'a> ProgramFinder<'a> {
     }
 
     /// Returns the program at a place of `bin`.
-    fn at(&self, place: &CommandWord, passed_over: &mut Vec<String>) -> Option<ResolvedProgram> {
+    fn at(&self, place: &CommandWord, rejected: &mut Vec<String>) -> Option<ResolvedProgram> {
         match place.pieces.as_slice() {
-            [WordPart::Hole(Hole::Venv), WordPart::Text(rest)] => self.in_project(VENV, rest, passed_over),
+            [WordPart::Hole(Hole::Venv), WordPart::Text(rest)] => self.in_project(VENV, rest, rejected),
             [WordPart::Hole(Hole::NodeModules), WordPart::Text(rest)] => {
-                self.in_project(NODE_MODULES, rest, passed_over)
+                self.in_project(NODE_MODULES, rest, rejected)
             }
-            [WordPart::Text(path)] if path.starts_with('/') => self.at_path(Path::new(path), passed_over),
-            [WordPart::Text(name)] if !name.contains('/') => self.in_path(name, passed_over),
+            [WordPart::Text(path)] if path.starts_with('/') => self.at_path(Path::new(path), rejected),
+            [WordPart::Text(name)] if !name.contains('/') => self.in_path(name, rejected),
             _ => None,
         }
     }
 
     /// Returns the program in the nearest environment of the project; `rest` begins with a slash.
-    fn in_project(
-        &self,
-        names: &[&str],
-        rest: &str,
-        passed_over: &mut Vec<String>,
-    ) -> Option<ResolvedProgram> {
+    fn in_project(&self, names: &[&str], rest: &str, rejected: &mut Vec<String>) -> Option<ResolvedProgram> {
         let rest = rest.trim_start_matches('/');
         let environments = self.folders.iter().flat_map(|folder| names.iter().map(|name| folder.join(name)));
         for program in environments.map(|environment| environment.join(rest)) {
             match executable(&program) {
                 Ok(Some(real)) => return Some(self.resolve(program, real)),
                 Ok(None) => {}
-                Err(why) => passed_over.push(why),
+                Err(why) => rejected.push(why),
             }
         }
-        passed_over.push(format!("no {rest} in {} of the project", names.join(" or ")));
+        rejected.push(format!("no {rest} in {} of the project", names.join(" or ")));
         None
     }
 
-    fn at_path(&self, program: &Path, passed_over: &mut Vec<String>) -> Option<ResolvedProgram> {
-        let noted = passed_over.len();
-        let found = self.outside(program, passed_over);
-        if found.is_none() && passed_over.len() == noted {
-            passed_over.push(format!("no {}", program.display()));
+    fn at_path(&self, program: &Path, rejected: &mut Vec<String>) -> Option<ResolvedProgram> {
+        let noted = rejected.len();
+        let found = self.outside(program, rejected);
+        if found.is_none() && rejected.len() == noted {
+            rejected.push(format!("no {}", program.display()));
         }
         found
     }
 
-    fn in_path(&self, name: &str, passed_over: &mut Vec<String>) -> Option<ResolvedProgram> {
+    fn in_path(&self, name: &str, rejected: &mut Vec<String>) -> Option<ResolvedProgram> {
         for folder in &self.inside {
             if executable(&folder.join(name)).is_ok_and(|real| real.is_some()) {
-                passed_over.push(lies_inside(&folder.join(name)));
+                rejected.push(lies_inside(&folder.join(name)));
             }
         }
-        let found = self.path.iter().find_map(|folder| self.outside(&folder.join(name), passed_over));
+        let found = self.path.iter().find_map(|folder| self.outside(&folder.join(name), rejected));
         if found.is_none() {
             let passed = if self.relative { ", whose relative folders are ignored" } else { "" };
-            passed_over.push(format!("no {name} in the search path{passed}"));
+            rejected.push(format!("no {name} in the search path{passed}"));
         }
         found
     }
 
     /// Returns the program at an absolute path, if that path and its canonical path are outside of every
     /// root.
-    fn outside(&self, program: &Path, passed_over: &mut Vec<String>) -> Option<ResolvedProgram> {
+    fn outside(&self, program: &Path, rejected: &mut Vec<String>) -> Option<ResolvedProgram> {
         match executable(program) {
             Ok(None) => {}
             Ok(Some(real)) if !self.is_inside(program) && !self.is_inside(&real) => {
                 return Some(self.resolve(program.to_owned(), real));
             }
-            Ok(Some(_)) => passed_over.push(lies_inside(program)),
-            Err(why) => passed_over.push(why),
+            Ok(Some(_)) => rejected.push(lies_inside(program)),
+            Err(why) => rejected.push(why),
         }
         None
     }

@@ -47,15 +47,12 @@ pub(crate) struct ProgramInput<'a> {
 /// The bytes that a program gets. A formatter reads and writes the view, so that the file keeps its encoding
 /// and line ends.
 pub(super) fn input_bytes<'a>(command: &CommandSpec, text: &'a Buffer) -> &'a [u8] {
-    match command.output.form {
-        OutputForm::Formatted { .. } => text.view().as_bytes(),
-        OutputForm::Json(_)
-        | OutputForm::Jsonl(_)
-        | OutputForm::Sarif
-        | OutputForm::Rdjson
-        | OutputForm::Regex { .. }
-        | OutputForm::Exit(_) => text.bytes(),
-    }
+    if is_formatter(command) { text.view().as_bytes() } else { text.bytes() }
+}
+
+/// Returns true if the program prints the formatted text.
+pub(super) fn is_formatter(command: &CommandSpec) -> bool {
+    matches!(command.output.form, OutputForm::Formatted { .. })
 }
 
 /// Returns true if the command's arguments have one of these placeholders.

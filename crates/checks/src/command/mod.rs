@@ -22,7 +22,7 @@ use self::run_dir::RunDir;
 use super::error::GateError;
 use super::output::{self, NamedFile, ProgramOutput, ToolFinding};
 use super::packages;
-use lockgate_policy::CommandSpec;
+use lockgate_policy::{CommandSpec, Stream};
 use lockgate_sandbox::{self as sandbox, Limit, ProcessOutcome};
 use lockgate_text::Buffer;
 
@@ -106,8 +106,7 @@ impl<'a> FinishedRun<'a> {
         if self.code == 0 {
             return Ok(());
         }
-        let output = [self.stdout.as_slice(), b"\n", self.stderr.as_slice()].concat();
-        let why = packages::failure(input, self.command, &String::from_utf8_lossy(&output));
+        let why = packages::failure(input, self.command, &self.output().stream_text(Stream::Both));
         why.map_or(Ok(()), |why| Err(GateError::Unready(why)))
     }
 

@@ -7,6 +7,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use crate::path::folder;
 use crate::regular;
 use lockgate_policy::{CommandSpec, Configuration, ProjectValue};
 use lockgate_text::Version;
@@ -18,34 +19,40 @@ const NAME_LENGTH: usize = 16;
 
 /// The folders above a path, from its own up to the root, relative to the root.
 pub(crate) fn folders_above(path: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(parent(path)), |folder| (!folder.is_empty()).then(|| parent(folder)))
+    std::iter::successors(Some(folder(path)), |above| (!above.is_empty()).then(|| folder(above)))
 }
 
-/// Returns the folder of a path, both relative to the root.
-fn parent(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+/// Returns the nearest folder above the file that has one of these files, relative to the root; the root if there is
+/// none. If no file contains the text that it must, the nearest folder that has one by its name counts.
+pub(crate) fn folder_of<'p>(root: &Path, path: &'p str, files: &[Configuration]) -> &'p str {
+    nearest(path, files, |path, contains| {
+        let place = root.join(path);
+        match contains {
+            "" => place.symlink_metadata().is_ok(),
+            contains => read(&place).is_some_and(|text| text.contains(contains)),
+        }
+    })
 }
 
-/// Returns the nearest folder above the file that has an entry with one of these names, relative to the root;
-/// the root if there is none.
-pub(crate) fn folder_of<'p>(root: &Path, path: &'p str, names: &[String]) -> &'p str {
-    nearest(path, names, |path| root.join(path).symlink_metadata().is_ok())
-}
-
-/// Like [`folder_of`], with a function that says which paths exist.
-pub(super) fn nearest<'p>(path: &'p str, names: &[String], known: impl Fn(&Path) -> bool) -> &'p str {
-    let has = |folder: &&str| names.iter().any(|name| known(&Path::new(folder).join(name)));
-    folders_above(path).find(has).unwrap_or_default()
+/// Like [`folder_of`], with a function that says which paths exist and contain a text.
+pub(super) fn nearest<'p>(
+    path: &'p str,
+    files: &[Configuration],
+    known: impl Fn(&Path, &str) -> bool,
+) -> &'p str {
+    let counts =
+        |folder: &&str| files.iter().any(|file| known(&Path::new(folder).join(&file.name), &file.contains));
+    let has = |folder: &&str| files.iter().any(|file| known(&Path::new(folder).join(&file.name), ""));
+    folders_above(path).find(counts).or_else(|| folders_above(path).find(has)).unwrap_or_default()
 }
 
 /// Returns a name for the project of a file. It is derived from the nearest folder above with a lock file of
 /// the command's configuration, else from the working directory.
 pub(super) fn name(root: &Path, path: &str, command: &CommandSpec) -> String {
-    let is_lock = |name: &&String| Path::new(name).extension() == Some(OsStr::new("lock"));
-    let names = command.config.iter().map(|file| &file.name);
-    let locks: Vec<String> = names.filter(is_lock).cloned().collect();
-    let has_lock =
-        folders_above(path).any(|folder| locks.iter().any(|lock| root.join(folder).join(lock).is_file()));
+    let is_lock = |file: &&Configuration| Path::new(&file.name).extension() == Some(OsStr::new("lock"));
+    let locks: Vec<Configuration> = command.config.iter().filter(is_lock).cloned().collect();
+    let has_lock = folders_above(path)
+        .any(|folder| locks.iter().any(|lock| root.join(folder).join(&lock.name).is_file()));
     let folder = folder_of(root, path, if has_lock { &locks } else { &command.environment.cwd });
     Version::hash(folder.as_bytes()).hex().chars().take(NAME_LENGTH).collect()
 }

@@ -7,6 +7,7 @@ use super::project;
 use crate::error::GateError;
 use crate::finding::Finding;
 use crate::output::{ProgramOutput, ToolFinding, diagnostic_findings, read};
+use crate::path::file_name;
 use lockgate_policy::{Columns, CommandSpec, Gate, Sample, ServerSpec};
 use lockgate_text::{Buffer, Hints};
 
@@ -36,7 +37,7 @@ pub fn replay(gate: &Gate, sample: &Sample) -> Result<Vec<Finding>, String> {
 type ReplayRead = Result<Vec<ToolFinding>, GateError>;
 
 fn replay_command(command: &CommandSpec, sample: &Sample, output: &str, text: &Buffer) -> ReplayRead {
-    let draft = format!("{DRAFT}/{}", sample.path.rsplit('/').next().unwrap_or_default());
+    let draft = format!("{DRAFT}/{}", file_name(&sample.path));
     let fill_in = |text: &str| text.replace("{root}", ROOT).replace("{draft}", &draft);
     let (stdout, stderr) = (fill_in(output), fill_in(&sample.errors));
     let program_output =
@@ -57,7 +58,9 @@ fn replay_diagnostics(server: &ServerSpec, output: &str, text: &Buffer) -> Repla
 
 fn names(command: &CommandSpec, sample: &Sample, draft: &str) -> RunNames {
     let paths: Vec<String> = sample.with.iter().map(|(path, _)| path.clone()).collect();
-    let known = |path: &Path| paths.iter().any(|known| Path::new(known) == path);
+    let known = |path: &Path, contains: &str| {
+        sample.with.iter().any(|(known, text)| Path::new(known) == path && text.contains(contains))
+    };
     let root = Path::new(ROOT);
     let folder = project::join(root, project::nearest(&sample.path, &command.environment.cwd, known));
     let own = root.join(&sample.path);
@@ -86,6 +89,6 @@ pub(super) fn finding(gate: &Gate, found: ToolFinding) -> Finding {
 
 /// Describes a gate's outcome and the reason.
 fn describe(error: &GateError) -> String {
-    let (outcome, why) = error.outcome();
+    let (outcome, _, why) = error.outcome();
     format!("{}: {why}", outcome.name())
 }

@@ -123,7 +123,7 @@ pub(crate) fn run_sample_within(
         (Some(_), _) | (None, None) => check(&input, limit),
     };
     let findings = findings.map_err(|error| {
-        let (outcome, why) = error.outcome();
+        let (outcome, _, why) = error.outcome();
         SampleError { outcome, why: why.to_owned() }
     })?;
     Ok(findings.into_iter().map(|found| finding(gate, found)).collect())

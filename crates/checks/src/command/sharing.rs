@@ -9,9 +9,10 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::input::has_any;
+use super::input::{has_any, is_formatter};
 use super::{project, run_dir};
-use lockgate_policy::{CacheScope, CommandSpec, Hole, Input, OutputForm, Rule};
+use crate::path::folder;
+use lockgate_policy::{CacheScope, CommandSpec, Hole, Input, Rule};
 
 /// The part of a run that depends on the file; files with the same value share a run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -33,12 +34,14 @@ pub(crate) fn shared_part(rule: &Rule, command: &CommandSpec, root: &Path, path:
         return None;
     }
     let names_folder = |command: &CommandSpec| has_any(command, &[Hole::Folder]);
-    let own = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     Some(SharedPart {
         folder: project::folder_of(root, path, &command.environment.cwd).to_owned(),
         args: run_dir::added_args(rule, command, root, path).ok()?,
         values: command.values.iter().map(|value| project::value(root, path, value)).collect(),
-        named_folder: std::iter::once(command).chain(older).any(names_folder).then(|| own.to_owned()),
+        named_folder: std::iter::once(command)
+            .chain(older)
+            .any(names_folder)
+            .then(|| folder(path).to_owned()),
     })
 }
 
@@ -46,7 +49,7 @@ pub(crate) fn shared_part(rule: &Rule, command: &CommandSpec, root: &Path, path:
 fn is_single_file(command: &CommandSpec) -> bool {
     command.scope == CacheScope::File
         || command.input == Input::Stdin
-        || matches!(command.output.form, OutputForm::Formatted { .. })
+        || is_formatter(command)
         || (has_any(command, &[Hole::Path, Hole::Draft]) && !has_any(command, &[Hole::Paths]))
 }
 

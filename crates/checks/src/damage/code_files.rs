@@ -2,6 +2,7 @@
 //!
 //! Templates and the formats of Markdown are not among them: they may contain any text.
 
+use crate::path::file_name;
 use lockgate_text::WordList;
 
 /// The extensions of such files.
@@ -24,21 +25,15 @@ static NAMES: WordList = WordList::new(
 
 /// True for a file of code, markup or settings, by its name.
 pub(super) fn is_code_file(path: &str) -> bool {
-    let (name, extension) = (name(path), extension(path));
-    NAMES.has(name) || EXTENSIONS.has(&extension)
+    NAMES.has(file_name(path)) || EXTENSIONS.has(&extension(path))
 }
 
 pub(super) fn is_makefile(path: &str) -> bool {
-    let name = name(path);
+    let name = file_name(path);
     name.eq_ignore_ascii_case("makefile") || name == "GNUmakefile" || name.ends_with(".mk")
 }
 
 /// Returns the part of the name behind its last dot in lower case; empty without a dot.
 pub(super) fn extension(path: &str) -> String {
-    name(path).rsplit_once('.').map(|(_, extension)| extension.to_lowercase()).unwrap_or_default()
-}
-
-/// Returns the last part of a path.
-pub(super) fn name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+    file_name(path).rsplit_once('.').map(|(_, extension)| extension.to_lowercase()).unwrap_or_default()
 }

@@ -3,7 +3,7 @@
 //! Seven `=` alone underline a heading in Markdown and reStructuredText, so they count only with another marker.
 
 use super::lexical_syntax::TextKind;
-use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
+use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair, excerpt};
 
 /// The maximum distance between the markers of one conflict, in lines.
 const FARTHEST: usize = 5_000;
@@ -48,10 +48,9 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
 }
 
 fn finding_at(texts: &TextPair<'_>, line: usize) -> DamageFinding {
-    let excerpt: String = texts.after.text(line).chars().take(40).collect();
     let message = format!(
         "`{}` is a conflict marker; keep one side of the conflict, and remove its markers",
-        excerpt.trim_end()
+        excerpt(texts.after.text(line), 40).trim_end()
     );
     DamageFinding { line, column: 1, message }
 }

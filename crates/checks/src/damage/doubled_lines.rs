@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
 use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
-use crate::delta::ReplacedLines;
+use crate::pieces::ReplacedLines;
 
 /// The most lines at which a block that was doubled before may begin, or eight times the lines of the new one.
 const MAX_STARTS: usize = 400;

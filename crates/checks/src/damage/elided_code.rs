@@ -12,9 +12,9 @@ use regex::Regex;
 use super::elided_words;
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
-use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
+use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair, excerpt, indent};
 use crate::constant_pattern::regex;
-use crate::delta::ReplacedLines;
+use crate::pieces::ReplacedLines;
 use lockgate_text::WordList;
 
 /// The fewest lines that the edit must remove for three dots to count as their elision.
@@ -117,63 +117,57 @@ fn elision(texts: &TextPair<'_>, line: usize, piece: &ReplacedLines) -> Option<D
     if text.len() > 200 || !TRIGGER.is_match(text) || !elides(texts, piece, line, text) {
         return None;
     }
-    let is_example = lost(texts, piece) < FEWEST_LOST && texts.is_in_string(line);
+    let is_example = !loses_lines(texts, piece) && texts.is_in_string(line);
     if is_example || texts.was_there(text) {
         return None;
     }
-    let excerpt: String = text.trim().chars().take(60).collect();
     let message = format!(
-        "`{excerpt}` replaces code that was not sent; send that code, or edit only the lines that change"
+        "`{}` replaces code that was not sent; send that code, or edit only the lines that change",
+        excerpt(text, 60)
     );
-    Some(DamageFinding { line, column: texts.column(line, text.len() - text.trim_start().len()), message })
+    Some(texts.finding_at(line, indent(text).len(), message))
 }
 
 fn elides(texts: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str) -> bool {
-    let lost = lost(texts, piece);
+    let has_lost = loses_lines(texts, piece);
     let captures = WORDS.captures(text);
     let part =
         |name: &str| captures.as_ref().and_then(|captures| captures.name(name)).map(|part| part.as_str());
     let (open, words) = (part("open"), part("words").unwrap_or_default());
     let words = words.trim_matches(|c: char| "[](){}<>*-_=~ ".contains(c));
-    let comment = open.is_some_and(|open| {
+    let is_comment = open.is_some_and(|open| {
         !open.starts_with(['[', '(', '<', '{']) || open.contains("--") || open.contains('*')
     });
-    let prose = texts.kind == TextKind::Prose || texts.is_fenced(line);
+    let is_prose = texts.kind == TextKind::Prose || texts.is_fenced(line);
     // Where nothing was replaced, nothing was left out: `the rest of the buffer is unchanged` is a comment on the code.
-    let replaces = texts.before.is_some() && piece.old.0 <= piece.old.1;
-    let dots = dotted(words);
-    let is_elided = match dots {
-        Some("") => lost >= FEWEST_LOST && !prose && (comment || is_no_statement(texts, line)),
+    let replaces = texts.before.is_some() && !piece.is_insertion();
+    let is_elided = match dotted(words) {
+        Some("") => has_lost && !is_prose && (is_comment || is_no_statement(texts, line)),
         // `.... etc.` may also end a comment of several lines.
         Some(rest) if begins_dotted(words) => {
-            let is_authors = match comment || is_inside_comment(texts, line) {
-                true => lost < FEWEST_LOST && is_abridged(texts, line),
+            let is_authors = match is_comment || is_inside_comment(texts, line) {
+                true => !has_lost && is_abridged(texts, line),
                 false => is_spread(rest, words),
             };
-            let is_counted =
-                || lost >= FEWEST_LOST && !texts.is_fenced(line) && elided_words::all_elide(rest);
+            let is_counted = || has_lost && !texts.is_fenced(line) && elided_words::all_elide(rest);
             (DOTTED.is_match(rest) || is_counted()) && !is_authors
-                || lost >= FEWEST_LOST && is_etc(rest)
-                || comment && lost >= FEWEST_LOST && elided_words::few(rest)
+                || has_lost && (is_etc(rest) || is_comment && elided_words::are_few(rest))
         }
         // A sentence may end with dots.
         Some(rest) => {
-            let is_elided =
-                replaces && UNDOTTED.is_match(rest) || lost >= FEWEST_LOST && DOTTED.is_match(rest);
-            (is_elided || lost >= FEWEST_LOST && elided_words::all_elide(rest))
-                && (comment || open.is_some())
-                && (lost >= FEWEST_LOST || !introduces(texts, line))
+            let is_elided = replaces && UNDOTTED.is_match(rest)
+                || has_lost && (DOTTED.is_match(rest) || elided_words::all_elide(rest));
+            is_elided && open.is_some() && (has_lost || !introduces(texts, line))
         }
-        None if comment || open.is_some() => {
-            let loose = || LOOSE.is_match(words) || elided_words::all_elide(words);
-            let is_note = || !comment && is_note(texts, piece, line, text.trim());
-            (replaces && UNDOTTED.is_match(words) || lost >= FEWEST_LOST && (loose() || is_note()))
+        None if open.is_some() => {
+            let is_loose = || LOOSE.is_match(words) || elided_words::all_elide(words);
+            let is_note = || !is_comment && is_note(texts, piece, line, text.trim());
+            (replaces && UNDOTTED.is_match(words) || has_lost && (is_loose() || is_note()))
                 && !introduces(texts, line)
         }
         None => false,
     };
-    let is_elided = is_elided || trailing(texts, line, text);
-    is_elided && (!prose || lost >= FEWEST_LOST) && !heading(texts, text)
+    (is_elided || ends_in_elision(texts, line, text)) && (!is_prose || has_lost) && !is_heading(texts, text)
 }
 
 /// True for a last line of a piece that is one of [`NOTES`] in brackets. In valid code it is a list, and a tag with an end is an
@@ -195,14 +189,13 @@ fn is_note(texts: &TextPair<'_>, piece: &ReplacedLines, line: usize, text: &str)
 
 /// True if the edit wrote the line below a comment, at the same indentation: then the comment is about that line.
 fn introduces(texts: &TextPair<'_>, line: usize) -> bool {
-    let indent = |text: &str| text.len() - text.trim_start().len();
     let mut below = (line + 1..=texts.after.count()).take(3);
     let next = below.find(|line| !texts.after.text(*line).trim().is_empty());
     next.is_some_and(|next| {
         let text = texts.after.text(next);
         let is_code = text.chars().any(char::is_alphanumeric) && comment_words(texts, next).is_none();
         is_code
-            && indent(text) == indent(texts.after.text(line))
+            && indent(text).len() == indent(texts.after.text(line)).len()
             && !texts.stood_at(next)
             && !texts.was_there(text)
     })
@@ -215,11 +208,11 @@ fn is_no_statement(texts: &TextPair<'_>, line: usize) -> bool {
     texts.kind == TextKind::Code && !is_continued && !texts.is_in_string(line) && !texts.is_sound(line)
 }
 
-/// Returns the number of removed lines minus the number of added lines.
-fn lost(texts: &TextPair<'_>, piece: &ReplacedLines) -> usize {
-    let removed = (piece.old.1 + 1).saturating_sub(piece.old.0);
-    let added = (piece.new.1 + 1).saturating_sub(piece.new.0);
-    if texts.before.is_some() { (removed + 1).saturating_sub(added) } else { 0 }
+/// True if the edit removed enough more lines than it added.
+fn loses_lines(texts: &TextPair<'_>, piece: &ReplacedLines) -> bool {
+    let (removed, added) = (piece.old_lines().count(), piece.new_lines().count());
+    // The line of the elision was added, too.
+    texts.before.is_some() && removed + 1 >= added + FEWEST_LOST
 }
 
 /// True if the words next to the dots begin with `etc`.
@@ -273,7 +266,7 @@ fn is_inside_comment(texts: &TextPair<'_>, line: usize) -> bool {
 /// an example, it is next to an example, or its sentence goes on in the next line.
 fn is_abridged(texts: &TextPair<'_>, line: usize) -> bool {
     let is_example =
-        |line: &usize| comment_words(texts, *line).is_some_and(|words| indent(words) >= EXAMPLE_INDENT);
+        |line: &usize| comment_words(texts, *line).is_some_and(|words| indent_width(words) >= EXAMPLE_INDENT);
     let goes_on = || {
         let last = comment_words(texts, line)?.split_whitespace().next_back()?;
         let is_open = last.ends_with(',') || CONNECTIVES.contains(&last);
@@ -286,29 +279,29 @@ fn is_abridged(texts: &TextPair<'_>, line: usize) -> bool {
 
 /// Returns what follows the sign of a comment of one line; `None` for another line.
 fn comment_words<'t>(texts: &TextPair<'t>, line: usize) -> Option<&'t str> {
-    let text = Some(line)
-        .filter(|line| (1..=texts.after.count()).contains(line))
-        .map(|line| texts.after.text(line))?;
+    if !(1..=texts.after.count()).contains(&line) {
+        return None;
+    }
+    let text = texts.after.text(line);
     let sign = text.trim_start();
-    let start = texts.after.span(line).start + text.len() - sign.len();
+    let start = texts.after.span(line).start + indent(text).len();
     let is_comment = texts.syntax.is_none() || texts.part(start) == LexicalPart::Comment;
     let is_line = ["//", "#", "--", ";", "%"].iter().any(|open| sign.starts_with(open));
     (is_comment && is_line).then(|| sign.trim_start_matches(['/', '#', '!', '-', ';', '%']))
 }
 
-/// Returns the white space before the first word, in characters; a tab counts as an indent.
-fn indent(words: &str) -> usize {
-    let blank = words.chars().take_while(|c| c.is_whitespace());
-    blank.map(|c| if c == '\t' { EXAMPLE_INDENT } else { 1 }).sum()
+/// Returns the width of the white space before the first word, in characters; a tab counts as an indent.
+fn indent_width(words: &str) -> usize {
+    indent(words).chars().map(|c| if c == '\t' { EXAMPLE_INDENT } else { 1 }).sum()
 }
 
 /// True for code with a comment after it that elides the rest.
-fn trailing(texts: &TextPair<'_>, line: usize, text: &str) -> bool {
+fn ends_in_elision(texts: &TextPair<'_>, line: usize, text: &str) -> bool {
     let Some(words) = TRAILING.captures(text).and_then(|captures| captures.name("words")) else {
         return false;
     };
     let span = texts.after.span(line).start;
-    let (first, start) = (span + text.len() - text.trim_start().len(), span + words.start());
+    let (first, start) = (span + indent(text).len(), span + words.start());
     let is_comment = |at: usize| texts.part(at) == LexicalPart::Comment;
     let in_comment = texts.syntax.is_none() || is_comment(start) && !is_comment(first);
     // A comment next to a value that is spread says what it spreads.
@@ -320,6 +313,6 @@ fn trailing(texts: &TextPair<'_>, line: usize, text: &str) -> bool {
 }
 
 /// True for a heading of a Markdown page, which describes its section.
-fn heading(texts: &TextPair<'_>, text: &str) -> bool {
+fn is_heading(texts: &TextPair<'_>, text: &str) -> bool {
     texts.language() == "markdown" && text.starts_with('#')
 }

@@ -47,7 +47,7 @@ pub(super) fn all_elide(text: &str) -> bool {
 }
 
 /// True if a comment is a few words and not commented-out code.
-pub(super) fn few(text: &str) -> bool {
+pub(super) fn are_few(text: &str) -> bool {
     let count = words(text).count();
     (1..=LONGEST).contains(&count) && !text.contains(['=', ';', '{', '}'])
 }

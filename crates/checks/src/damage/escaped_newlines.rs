@@ -33,7 +33,7 @@ fn finding(texts: &TextPair<'_>, line: usize) -> Option<DamageFinding> {
         _ => "a plain quote",
     };
     let message = format!("`{escape}` is outside of a string; send {replacement}, not its escape");
-    Some(DamageFinding { line, column: texts.column(line, at), message })
+    Some(texts.finding_at(line, at, message))
 }
 
 /// Returns the first escape that is not in a string, a comment or a regular expression.

@@ -6,14 +6,15 @@ use std::collections::HashMap;
 
 use super::lexis::LexicalPart;
 use super::symbols::{LineSymbol, is_mark, symbols};
-use super::text_pair::{DamageFinding, TextPair};
+use super::text_pair::{DamageFinding, TextPair, excerpt, indent};
+use crate::pieces::piece_at;
 use lockgate_text::Lines;
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let Some(before) = texts.before else { return Vec::new() };
     let language = texts.language();
-    let took = |old: &(usize, usize)| (old.0..=old.1).any(|line| is_mark(before.text(line).trim(), language));
-    if !texts.pieces.iter().any(|piece| took(&piece.old)) {
+    let is_decorator = |line: usize| is_mark(before.text(line).trim(), language);
+    if !texts.pieces.iter().any(|piece| piece.old_lines().any(is_decorator)) {
         return Vec::new();
     }
     let new = symbols(texts.after, language);
@@ -50,8 +51,7 @@ impl<'k, 't> DecoratedSymbols<'k, 't> {
         if let Some(line) = texts.draft.map.new_line_of(old.line) {
             return self.by_line.get(&line).copied().filter(|symbol| symbol.name == old.name);
         }
-        let next = texts.pieces.partition_point(|piece| piece.old.1 < old.line);
-        let piece = texts.pieces.get(next).filter(|piece| piece.old.0 <= old.line)?;
+        let piece = piece_at(&texts.pieces, |piece| piece.old, old.line)?;
         let named = self.by_name.get(old.name)?;
         let first = named.partition_point(|symbol| symbol.line < piece.new.0);
         named.get(first).copied().filter(|symbol| symbol.line <= piece.new.1)
@@ -81,30 +81,28 @@ fn lost(
     });
     let missing: Vec<_> = missing.collect();
     let text = texts.after.text(new.line);
-    let column = texts.column(new.line, text.len() - text.trim_start().len());
     // A new decorator may replace a missing one.
     let missing = missing.into_iter().skip(unmatched.len());
     // A decorator may now be on the symbol's own line.
     let missing = missing.filter(|(_, decorator)| !text.contains(decorator));
     missing
         .map(|(line, decorator)| {
-            let decorator: String = decorator.chars().take(60).collect();
             let message = format!(
-                "`{decorator}`, on line {line} before the edit, is missing above `{}`; send it with the symbol",
+                "`{}`, on line {line} before the edit, is missing above `{}`; send it with the symbol",
+                excerpt(decorator, 60),
                 new.name
             );
-            DamageFinding { line: new.line, column, message }
+            texts.finding_at(new.line, indent(text).len(), message)
         })
         .collect()
 }
 
 /// True if the edit changed more of the symbol than its decorators.
 fn wrote(texts: &TextPair<'_>, before: Lines<'_>, old: &LineSymbol<'_>) -> bool {
-    let body = (old.line, old.end);
+    let body = old.line..=old.end;
     texts.pieces.iter().any(|piece| {
-        let changed = (piece.old.0.max(body.0)..=piece.old.1.min(body.1))
-            .any(|line| !before.text(line).trim().is_empty());
-        let inserted = piece.old.1 < piece.old.0 && (body.0 < piece.old.0 && piece.old.0 <= body.1);
-        changed || inserted
+        let mut changed = piece.old.0.max(old.line)..=piece.old.1.min(old.end);
+        let is_inserted = piece.is_insertion() && piece.old.0 > old.line && body.contains(&piece.old.0);
+        is_inserted || changed.any(|line| !before.text(line).trim().is_empty())
     })
 }

@@ -8,8 +8,8 @@ use std::collections::HashSet;
 
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
-use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
-use crate::delta::ReplacedLines;
+use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair, excerpt, indent};
+use crate::pieces::ReplacedLines;
 use lockgate_text::Lines;
 
 /// The language whose blocks are marked by indentation.
@@ -33,8 +33,8 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
 fn left_block(texts: &TextPair<'_>, before: Lines<'_>, piece: &ReplacedLines) -> Option<DamageFinding> {
     let after = texts.after;
     let is_text = |lines: Lines<'_>, line: usize| !lines.text(line).trim().is_empty();
-    let old = (piece.old.0..=piece.old.1).find(|line| is_text(before, *line))?;
-    let new = (piece.new.0..=piece.new.1).find(|line| is_text(after, *line))?;
+    let old = piece.old_lines().find(|line| is_text(before, *line))?;
+    let new = piece.new_lines().find(|line| is_text(after, *line))?;
     let [was, is] = [before.text(old), after.text(new)];
     let [deep, flat] = [was, is].map(indent);
     let is_flatter = deep.starts_with(flat) && deep.len() > flat.len();
@@ -66,13 +66,13 @@ fn left_block(texts: &TextPair<'_>, before: Lines<'_>, piece: &ReplacedLines) ->
         }
         _ => false,
     };
-    let short: String = is.trim().chars().take(60).collect();
     let message = format!(
-        "`{short}` is indented by {}, the line that it replaces by {}, so it leaves its block; indent it like the lines around it",
+        "`{}` is indented by {}, the line that it replaces by {}, so it leaves its block; indent it like the lines around it",
+        excerpt(is, 60),
         flat.chars().count(),
         deep.chars().count(),
     );
-    leaves.then(|| DamageFinding { line: new, column: texts.column(new, flat.len()), message })
+    leaves.then(|| texts.finding_at(new, flat.len(), message))
 }
 
 /// True if one of the lines above, within the block, has this indentation.
@@ -123,9 +123,4 @@ fn is_alike(was: &str, is: &str) -> bool {
 
 fn first_word(text: &str) -> &str {
     text.trim_start().split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
-}
-
-/// Returns the white space at the start of a line.
-pub(super) fn indent(text: &str) -> &str {
-    text.get(..text.len() - text.trim_start().len()).unwrap_or_default()
 }

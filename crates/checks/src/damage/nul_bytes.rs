@@ -8,7 +8,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         return Vec::new();
     }
     let new = texts.written().filter(|&(line, piece)| {
-        let old = texts.before.map(|before| (piece.old.0..=piece.old.1).map(move |line| before.text(line)));
+        let old = texts.before.map(|before| piece.old_lines().map(move |line| before.text(line)));
         holds(Some(texts.after.text(line))) && !old.into_iter().flatten().any(|old| old.contains('\0'))
     });
     let finding = |(line, _)| {
@@ -18,7 +18,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         let noun = if count == 1 { "a NUL byte" } else { "NUL bytes" };
         let message =
             format!("{noun} in new text; write `\\0` where a string needs one, and remove all others");
-        DamageFinding { line, column: texts.column(line, at), message }
+        texts.finding_at(line, at, message)
     };
     new.map(finding).take(MAX_FINDINGS).collect()
 }

@@ -1,8 +1,8 @@
-//! Finds the patches in a text: hunks below a header with the names of the files.
+//! The lines of patches, and the patches in a text: hunks below a header with the names of the files.
 
 use std::ops::Range;
 
-use super::code_files;
+use crate::path::file_name;
 use lockgate_text::Lines;
 
 /// Returns the line ranges of the patches in text order, without those whose new file has the name of the file at `path`.
@@ -15,7 +15,7 @@ pub(super) fn of_other_files(lines: Lines<'_>, path: &str) -> Vec<Range<usize>> 
             continue;
         };
         let end = end(lines, line + 2);
-        if end > line + 2 && code_files::name(file) != code_files::name(path) {
+        if end > line + 2 && file_name(file) != file_name(path) {
             patches.push(line..end);
         }
         line = end;
@@ -53,6 +53,15 @@ fn hunk_end(lines: Lines<'_>, start: usize, mut old: usize, mut new: usize) -> u
         line += 1;
     }
     line
+}
+
+/// Returns the mark at the start of a line of a diff, and the rest of the line.
+pub(super) fn marked(text: &str) -> Option<(char, &str)> {
+    let mark = text.chars().next().filter(|mark| matches!(mark, '+' | '-'))?;
+    let rest = text.get(1..)?;
+    // `--` is a comment in many languages, `---` a rule or the start of a page, `->` an arrow.
+    let other = rest.starts_with(mark) || rest.starts_with(['=', '>']) || rest.trim().is_empty();
+    (!other).then_some((mark, rest))
 }
 
 /// Returns the numbers of lines of the hunk with this header, such as `@@ -1,2 +3,4 @@`: before and after.

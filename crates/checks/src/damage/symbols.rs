@@ -106,11 +106,11 @@ fn is_comment(body: &str, language: &str) -> bool {
 }
 
 fn name<'t>(text: &'t str, language: &str) -> Option<&'t str> {
-    let plain = matches!(language, "python" | "rust" | "go");
     let captures = HEAD.captures(text)?;
-    let found = ["named", "func", "function"].into_iter().find_map(|group| captures.name(group));
-    let loose = || ["method", "field"].into_iter().find_map(|group| captures.name(group));
-    let name = found.or_else(|| if plain && language != "rust" { None } else { loose() })?.as_str();
+    // In Python and Go every symbol has a keyword.
+    let loose: &[&str] = if matches!(language, "python" | "go") { &[] } else { &["method", "field"] };
+    let mut groups = ["named", "func", "function"].iter().chain(loose);
+    let name = groups.find_map(|group| captures.name(group))?.as_str();
     (!matches!(name, "let" | "if" | "for" | "while" | "switch" | "return" | "catch" | "else" | "match"))
         .then_some(name)
 }

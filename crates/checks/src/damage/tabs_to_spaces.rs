@@ -4,9 +4,8 @@ use std::collections::HashMap;
 
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
-use super::lost_indentation::indent;
-use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
-use crate::delta::ReplacedLines;
+use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair, indent};
+use crate::pieces::ReplacedLines;
 use lockgate_text::Lines;
 
 /// The fewest indented lines that show the indentation of a file.
@@ -49,7 +48,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     };
     let in_piece = |piece: &ReplacedLines| {
         let mut old = old_spaces(before, piece);
-        let mut lines = (piece.new.0..=piece.new.1).filter(|line| strange(*line)).filter(|line| {
+        let mut lines = piece.new_lines().filter(|line| strange(*line)).filter(|line| {
             let stayed = old.get_mut(indent(texts.after.text(*line))).filter(|count| **count > 0);
             stayed.map(|count| *count -= 1).is_none()
         });
@@ -68,7 +67,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
 /// Returns the white space before the replaced lines, each with the number of these lines: so many new lines may keep it.
 fn old_spaces<'a>(before: Lines<'a>, piece: &ReplacedLines) -> HashMap<&'a str, usize> {
     let mut spaces = HashMap::new();
-    for line in piece.old.0..=piece.old.1 {
+    for line in piece.old_lines() {
         let text = before.text(line);
         *spaces.entry(indent(text)).or_default() += usize::from(!text.trim().is_empty());
     }

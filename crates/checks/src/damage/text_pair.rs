@@ -11,9 +11,9 @@ use super::lexical_syntax::{self, LexicalSyntax, TextKind};
 use super::lexis::{LexicalPart, Lexis};
 use super::parsed_text::{ParsedText, TreePart};
 use super::patches;
-use crate::delta::{ReplacedLines, pieces};
 use crate::draft::Draft;
 use crate::lost::Lost;
+use crate::pieces::{ReplacedLines, piece_at, pieces};
 use lockgate_text::{Buffer, Lines};
 
 /// The most findings of one rule in a text; further ones add no information. A rule ends its search there, because a text
@@ -99,7 +99,7 @@ impl<'a> TextPair<'a> {
 
     /// Iterates over the numbers of the lines that the edit wrote, each with its piece.
     pub(super) fn written(&self) -> impl Iterator<Item = (usize, &ReplacedLines)> {
-        self.pieces.iter().flat_map(|piece| (piece.new.0..=piece.new.1).map(move |line| (line, piece)))
+        self.pieces.iter().flat_map(|piece| piece.new_lines().map(move |line| (line, piece)))
     }
 
     /// True if the text before had a line with this text, ignoring leading and trailing white space.
@@ -111,13 +111,12 @@ impl<'a> TextPair<'a> {
     /// True if a piece replaced a line with exactly this text, including its indentation.
     pub(super) fn replaced(&self, piece: &ReplacedLines, text: &str) -> bool {
         let Some(before) = self.before else { return false };
-        (piece.old.0..=piece.old.1).take(1000).any(|line| before.text(line) == text)
+        piece.old_lines().take(1000).any(|line| before.text(line) == text)
     }
 
     /// True if the edit left a line of the text after as it was, or replaced a line with exactly this text by it.
     pub(super) fn stood_at(&self, line: usize) -> bool {
-        let next = self.pieces.partition_point(|piece| piece.new.1 < line);
-        match self.pieces.get(next).filter(|piece| piece.new.0 <= line) {
+        match piece_at(&self.pieces, |piece| piece.new, line) {
             Some(piece) => self.replaced(piece, self.after.text(line)),
             None => self.before.is_some() && (1..=self.after.count()).contains(&line),
         }
@@ -208,15 +207,25 @@ impl<'a> TextPair<'a> {
 
     /// Returns the line of the text after that corresponds to a line of the text before, or its replacement.
     pub(super) fn line_after(&self, line: usize) -> usize {
-        let piece = || self.pieces.iter().find(|piece| (piece.old.0..=piece.old.1).contains(&line));
-        let now = self.draft.map.new_line_of(line).or_else(|| piece().map(|piece| piece.new.0));
-        now.unwrap_or(1).clamp(1, self.after.count().max(1))
+        let replacement = || Some(piece_at(&self.pieces, |piece| piece.old, line)?.new.0);
+        self.draft.map.new_line_of(line).or_else(replacement).unwrap_or(1).clamp(1, self.after.count().max(1))
     }
 
-    /// Returns the column of a byte of a line, from 1, in characters.
-    pub(super) fn column(&self, line: usize, byte: usize) -> usize {
-        self.after.text(line).get(..byte).map_or(1, |before| before.chars().count() + 1)
+    /// Creates a finding at this byte of a line.
+    pub(super) fn finding_at(&self, line: usize, byte: usize, message: String) -> DamageFinding {
+        let column = self.after.text(line).get(..byte).map_or(1, |before| before.chars().count() + 1);
+        DamageFinding { line, column, message }
     }
+}
+
+/// Returns the white space at the start of a line.
+pub(super) fn indent(text: &str) -> &str {
+    text.get(..text.len() - text.trim_start().len()).unwrap_or_default()
+}
+
+/// Returns the start of a line for a message, without the blanks around it.
+pub(super) fn excerpt(text: &str, most: usize) -> String {
+    text.trim().chars().take(most).collect()
 }
 
 /// True if one of these ranges, which are in text order, has the line.
@@ -235,7 +244,7 @@ fn fences(lines: Lines<'_>) -> Vec<Range<usize>> {
         open = match (open, fence) {
             (None, Some(fence)) => Some((line, fence)),
             // The fence at the end is at least as long as that at the start.
-            (Some((start, delimiter)), Some(fence)) if fence.starts_with(delimiter) && bare(text) => {
+            (Some((start, delimiter)), Some(fence)) if fence.starts_with(delimiter) && is_bare(text) => {
                 fences.push(start + 1..line);
                 None
             }
@@ -254,6 +263,6 @@ pub(super) fn fence(text: &str) -> Option<&str> {
 }
 
 /// True if a line consists of fence characters only, as a closing fence must.
-pub(super) fn bare(text: &str) -> bool {
+pub(super) fn is_bare(text: &str) -> bool {
     text.trim_end().chars().all(|c| c == '`' || c == '~')
 }

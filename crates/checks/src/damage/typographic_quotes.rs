@@ -2,7 +2,7 @@
 
 use super::lexical_syntax::TextKind;
 use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
-use crate::delta::ReplacedLines;
+use crate::pieces::ReplacedLines;
 
 const QUOTES: [char; 4] = ['\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}'];
 
@@ -20,10 +20,10 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     // The lines of a piece follow each other, so its old lines are read once.
     let mut last: Option<((usize, usize), bool)> = None;
     for (line, piece) in texts.written().filter(|(line, _)| has_any(texts.after.text(*line))) {
-        let known = last.filter(|(new, _)| *new == piece.new).map(|(_, had)| had);
-        let had = known.unwrap_or_else(|| had(texts, piece));
-        last = Some((piece.new, had));
-        if had || texts.was_there(texts.after.text(line)) || is_valid(texts, line) {
+        let known = last.filter(|(new, _)| *new == piece.new).map(|(_, had_quotes)| had_quotes);
+        let had_quotes = known.unwrap_or_else(|| had_quotes(texts, piece));
+        last = Some((piece.new, had_quotes));
+        if had_quotes || texts.was_there(texts.after.text(line)) || is_valid(texts, line) {
             continue;
         }
         let start = texts.after.span(line).start;
@@ -32,7 +32,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         let Some((at, quote)) = places.find(|(at, _)| is_meant(texts, text, start, *at)) else { continue };
         let plain = if matches!(quote, "\u{2018}" | "\u{2019}") { "'" } else { "\"" };
         let message = format!("the typographic quote {quote} in code; write {plain}");
-        findings.push(DamageFinding { line, column: texts.column(line, at), message });
+        findings.push(texts.finding_at(line, at, message));
         if findings.len() == MAX_FINDINGS {
             break;
         }
@@ -50,9 +50,9 @@ fn is_valid(texts: &TextPair<'_>, line: usize) -> bool {
 }
 
 /// True if the replaced text already had such quotes.
-fn had(texts: &TextPair<'_>, piece: &ReplacedLines) -> bool {
+fn had_quotes(texts: &TextPair<'_>, piece: &ReplacedLines) -> bool {
     let Some(before) = texts.before else { return false };
-    (piece.old.0..=piece.old.1).any(|line| has_any(before.text(line)))
+    piece.old_lines().any(|line| has_any(before.text(line)))
 }
 
 /// True if a plain quote is valid at this place, so that it was probably meant.

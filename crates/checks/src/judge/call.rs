@@ -7,19 +7,19 @@ use super::baseline::{TextBefore, Weights};
 use super::consult::{ConsultResults, Findings, consult};
 use super::count::GateCounter;
 use super::fix::{FixedText, fix};
-use super::input::{GateInput, GateResults};
-use super::plan::{External, InProcess, PlannedGate, check_applies};
+use super::input::{GateInput, GateResults, OnDisk};
+use super::plan::{External, InProcess, InProcessGate, ProgramGate, check_applies};
 use super::program::{GateProgram, ProgramContext};
 use super::repair::Repair;
 use super::report::GateReport;
 use crate::delta::{self, ComparedFinding, MarkedFinding};
 use crate::draft::Draft;
 use crate::error::GateError;
-use crate::finding::Finding;
+use crate::overlay::DraftOverlay;
 use crate::rule_match::PatternInput;
 use crate::verdict::Outcome;
 use crate::{damage, links, pattern, syntax};
-use lockgate_policy::{PatternRules, Rule};
+use lockgate_policy::{CacheScope, PatternRules, Rule};
 use lockgate_sandbox::{Halt, Isolation, Limit, Watch};
 use lockgate_text::Buffer;
 
@@ -28,8 +28,10 @@ type MarkedFindings = Result<Vec<MarkedFinding>, GateError>;
 
 /// A draft and one of its gates that runs a program.
 pub(super) struct Member<'a, 'd> {
+    /// The index of the draft.
+    pub(super) index: usize,
     pub(super) call: &'d JudgeCall<'a>,
-    pub(super) gate: &'d PlannedGate<'a, External<'a>>,
+    pub(super) gate: &'d ProgramGate<'a>,
     pub(super) draft: &'d Draft<'d>,
     pub(super) repair: &'d Repair<'d>,
 }
@@ -60,10 +62,10 @@ impl<'a> JudgeCall<'a> {
     }
 
     /// Runs the in-process gates in order.
-    pub(super) fn in_process(&self, gates: &[PlannedGate<'_, InProcess<'_>>]) -> GateResults {
-        let run = |gate: &PlannedGate<'_, InProcess<'_>>| {
+    pub(super) fn in_process(&self, gates: &[InProcessGate<'_>]) -> GateResults {
+        let run = |gate: &InProcessGate<'_>| {
             self.count.start(&gate.rule.gate.name);
-            let report = self.run_in_process(&self.input.draft, gate, None);
+            let report = self.run_in_process(&self.input.draft, gate.rule, gate.how, None);
             self.count.end();
             (gate.at, report)
         };
@@ -76,7 +78,7 @@ impl<'a> JudgeCall<'a> {
         check_applies(rule, draft, self.input.rules.profile).ok()?;
         let limit = self.watch.until(Instant::now() + rule.timeout);
         let call = JudgeCall { limit, ..*self };
-        let report = call.run_in_process(draft, &PlannedGate { at: 0, rule, how: InProcess::Syntax }, None);
+        let report = call.run_in_process(draft, rule, InProcess::Syntax, None);
         (report.run.outcome == Outcome::Found).then_some(report)
     }
 
@@ -85,13 +87,14 @@ impl<'a> JudgeCall<'a> {
     fn run_in_process(
         &self,
         draft: &Draft<'_>,
-        gate: &PlannedGate<'_, InProcess<'_>>,
+        rule: &Rule,
+        how: InProcess<'_>,
         own: Option<&Buffer>,
     ) -> GateReport {
         let start = Instant::now();
-        let limit = self.limit.with_timeout(gate.rule.timeout);
+        let limit = self.limit.with_timeout(rule.timeout);
         let mut note = None;
-        let found = self.guarded(|| match gate.how {
+        let found = self.guarded(|| match how {
             InProcess::Syntax => {
                 let judged = syntax::report(draft, limit)?;
                 note = judged.note;
@@ -101,7 +104,7 @@ impl<'a> JudgeCall<'a> {
                 Ok(damage::judge(draft, own, &self.input.rules.damage, self.input.lost, limit)?)
             }
             InProcess::Pattern(PatternRules::Markdown) => {
-                let mut dead = links::marks(self.input.dead_links, draft, gate.rule);
+                let mut dead = links::findings(self.input.dead_links, draft, rule);
                 let mut found = patterns(draft, &PatternRules::Markdown, limit)?;
                 dead.retain(|dead| !links::is_reported(dead, &found));
                 found.extend(dead.into_iter().map(MarkedFinding::fresh));
@@ -109,21 +112,27 @@ impl<'a> JudgeCall<'a> {
             }
             InProcess::Pattern(rules) => patterns(draft, rules, limit),
         });
-        self.weigh(draft, gate.rule, found, TextBefore::Plain, start.elapsed()).with_note(note.as_deref())
+        self.weigh(draft, rule, found, TextBefore::Plain, start.elapsed()).with_note(note.as_deref())
     }
 
-    /// Runs the fixers on the draft, each on the result of the one before. Returns the text that they made, and the results.
+    /// Runs the fixers on the draft, each on the result of the one before. A fixer that looks at other files sees the
+    /// other drafts of `all`, as the edit left them. Returns the text that they made, and the results.
     pub(super) fn fix(
         &self,
-        fixers: &[PlannedGate<'_, External<'_>>],
-        in_process: &[PlannedGate<'_, InProcess<'_>>],
+        fixers: &[ProgramGate<'_>],
+        in_process: &[InProcessGate<'_>],
+        all: &[GateInput<'_>],
     ) -> (Option<FixedText>, GateResults) {
         let (draft, mut results) = (&self.input.draft, GateResults::new());
         let mut current: Option<FixedText> = None;
+        let others = if fixers.is_empty() { Vec::new() } else { self.others(all) };
+        let others: Vec<&DraftOverlay<'_>> = others.iter().collect();
         for gate in fixers {
             self.count.start(&gate.rule.gate.name);
             let left = current.as_ref().map_or(*draft, |fixed| fixed.draft(draft));
-            let context = ProgramContext { overlays: &[], text_before: &[] };
+            let overlays =
+                if gate.how.program.kind.scope() == CacheScope::File { &[] } else { others.as_slice() };
+            let context = ProgramContext { overlays, text_before: &[] };
             let program = self.program(&[left], gate.rule, gate.how, context);
             let isolation = program.isolation();
             let accept = |new: FixedText| self.accepted(new, draft, in_process);
@@ -148,17 +157,36 @@ impl<'a> JudgeCall<'a> {
         (current, results)
     }
 
+    /// Returns overlays for the other drafts of the call that are not on disk yet.
+    fn others<'i>(&self, all: &'i [GateInput<'_>]) -> Vec<DraftOverlay<'i>> {
+        let own = self.input;
+        let is_other = |other: &&GateInput<'_>| {
+            other.env.root == own.env.root
+                && other.group == own.group
+                && other.on_disk == OnDisk::Before
+                && other.draft.path != own.draft.path
+        };
+        let overlay = |other: &'i GateInput<'_>| DraftOverlay {
+            root: other.env.root,
+            path: other.draft.path,
+            language: other.draft.language,
+            text: (!other.removed).then_some(other.draft.after),
+        };
+        all.iter().filter(is_other).map(overlay).collect()
+    }
+
     /// Runs the in-process gates on the text of a fixer; an error if they reject it.
     fn accepted(
         &self,
         new: FixedText,
         draft: &Draft<'_>,
-        in_process: &[PlannedGate<'_, InProcess<'_>>],
+        in_process: &[InProcessGate<'_>],
     ) -> Result<(FixedText, GateResults), GateError> {
         let own = draft.after;
         let draft = new.draft(draft);
-        let again: GateResults =
-            in_process.iter().map(|gate| (gate.at, self.run_in_process(&draft, gate, Some(own)))).collect();
+        let run =
+            |gate: &InProcessGate<'_>| (gate.at, self.run_in_process(&draft, gate.rule, gate.how, Some(own)));
+        let again: GateResults = in_process.iter().map(run).collect();
         match again.values().find_map(GateReport::rejection) {
             Some(why) => Err(GateError::Broken(format!("gave a text that is rejected by {why}"))),
             None => Ok((new, again)),
@@ -275,26 +303,13 @@ fn patterns(draft: &Draft<'_>, rules: &PatternRules, limit: Limit<'_>) -> Marked
             files_exist: draft.files_exist,
             limit,
         };
-        let findings = pattern::check(rules, page)?.into_iter();
-        Ok(findings.map(|finding| compared_finding(finding, buffer)).collect())
+        pattern::check(rules, page, buffer.lines())
     };
-    let after = check(draft.after)?;
-    let Some(before) = draft.before.filter(|_| !after.is_empty()) else {
-        return Ok(after.into_iter().map(MarkedFinding::fresh).collect());
-    };
-    let lines = (before.lines().count(), draft.after.lines().count());
-    let old = match check(before) {
+    delta::mark_new(draft, check(draft.after)?, |before| match check(before) {
         // Findings are not called new if the text before could not be read.
-        Err(error) if error.is_failure() => return Err(error.with_context("the text before the edit")),
+        Err(error) if error.is_failure() => Err(error.with_context("the text before the edit")),
         // Rules that do not apply to a text find nothing in it.
-        Err(_) => Vec::new(),
-        Ok(old) => old,
-    };
-    let new = delta::flag_new(&old, &after, draft.map, lines);
-    Ok(MarkedFinding::all(after, new))
-}
-
-fn compared_finding(finding: Finding, buffer: &Buffer) -> ComparedFinding {
-    let compared = ComparedFinding::new(buffer.lines(), (finding.line, finding.column), finding.message);
-    ComparedFinding { code: finding.code, severity: finding.severity, ..compared }
+        Err(_) => Ok(Vec::new()),
+        Ok(old) => Ok(old),
+    })
 }

@@ -83,7 +83,7 @@ fn compare(program: &GateProgram<'_>, repairs: &[&Repair<'_>]) -> Result<Compari
     let answer = program.run_check()?;
     let drafts = &program.drafts;
     let after: Vec<Vec<ComparedFinding>> =
-        drafts.iter().zip(answer.iter()).map(|(draft, found)| marks(found, draft.after)).collect();
+        drafts.iter().zip(answer.iter()).map(|(draft, found)| compared(found, draft.after)).collect();
     // With this baseline, earlier findings do not matter.
     let counts_all = program.rule.baseline == Some(Baseline::All);
     let is_compared = |draft: &Draft<'_>, after: &[ComparedFinding]| {
@@ -136,7 +136,7 @@ fn findings_before(
     match program.run_check_before() {
         Ok(all) => {
             let both = program.drafts.iter().zip(all.iter());
-            Ok(both.map(|(draft, found)| marks(found, draft.before.unwrap_or(draft.after))).collect())
+            Ok(both.map(|(draft, found)| compared(found, draft.before.unwrap_or(draft.after))).collect())
         }
         Err(GateError::Skipped(_) | GateError::LeftOut(_)) => Ok(nothing()),
         Err(GateError::Broken(_)) if repairs.iter().any(|repair| !repair.parsed_before()) => Ok(nothing()),
@@ -144,7 +144,7 @@ fn findings_before(
     }
 }
 
-fn marks(found: &[ToolFinding], text: &Buffer) -> Vec<ComparedFinding> {
+fn compared(found: &[ToolFinding], text: &Buffer) -> Vec<ComparedFinding> {
     found.iter().map(|finding| compared_finding(finding, text)).collect()
 }
 

@@ -22,7 +22,6 @@ mod runs;
 #[cfg(test)]
 mod tests;
 
-use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use self::call::{JudgeCall, Member};
@@ -30,7 +29,7 @@ use self::count::GateCounter;
 use self::fix::FixedText;
 use self::input::GateResults;
 pub use self::input::{GateInput, OnDisk};
-use self::plan::{External, GatePlan, PlannedGate};
+use self::plan::{GatePlan, ProgramGate};
 use self::repair::Repair;
 use self::report::GateReport;
 use self::runs::{GateReply, Runs};
@@ -38,7 +37,7 @@ use super::draft::Draft;
 use super::error::GateError;
 use super::gate_env::GateEnv;
 use super::lost::Lost;
-use super::parallel::parallel;
+use super::parallel::{CORES, parallel};
 use super::verdict::Verdict;
 use lockgate_policy::{EffectiveRules, SyntaxFallback};
 use lockgate_sandbox::Watch;
@@ -64,9 +63,6 @@ pub fn judge(draft: &Draft<'_>, rules: &EffectiveRules<'_>, env: &GateEnv<'_>, w
     judge_all(&[input], watch).into_iter().next().unwrap_or_default()
 }
 
-/// The cores of this process; to ask the system reads several files of its control groups.
-static CORES: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(2, usize::from));
-
 /// Judges the drafts of one call together; returns a verdict for each, in their order.
 pub fn judge_all(inputs: &[GateInput<'_>], watch: &Watch) -> Vec<Verdict> {
     let began = Instant::now();
@@ -90,7 +86,7 @@ pub fn judge_all(inputs: &[GateInput<'_>], watch: &Watch) -> Vec<Verdict> {
             job.skip_programs(&rejection);
         }
     }
-    let fixed = parallel(&jobs, cores, |job| job.call.fix(&job.plan.fixers, &job.plan.in_process));
+    let fixed = parallel(&jobs, cores, |job| job.call.fix(&job.plan.fixers, &job.plan.in_process, inputs));
     for (job, (fixed, results)) in jobs.iter_mut().zip(fixed) {
         job.fixed = fixed;
         job.results.extend(results);
@@ -136,15 +132,13 @@ impl<'a> JudgeJob<'a> {
         };
         let why = GateError::Skipped(why);
         let decisive = self.call.input.rules.decisive;
-        let is_decisive =
-            |gate: &PlannedGate<'a, External<'a>>| decisive.is_some_and(|rule| std::ptr::eq(rule, gate.rule));
+        let is_skipped =
+            |gate: &mut ProgramGate<'a>| decisive.is_none_or(|rule| !std::ptr::eq(rule, gate.rule));
         let GatePlan { fixers, checks, .. } = &mut self.plan;
-        let (kept, skipped): (Vec<_>, Vec<_>) = checks.drain(..).partition(is_decisive);
-        *checks = kept;
-        let rest = fixers.drain(..).chain(skipped);
+        let skipped = fixers.drain(..).chain(checks.extract_if(.., is_skipped));
+        let report = |gate: ProgramGate<'a>| GateReport::from_error(gate.rule, &why, Duration::ZERO);
+        self.results.extend(skipped.map(|gate| (gate.at, report(gate))));
         self.rejected = true;
-        self.results
-            .extend(rest.map(|gate| (gate.at, GateReport::from_error(gate.rule, &why, Duration::ZERO))));
     }
 
     /// Checks the syntax of the draft if the list of its language does not name that gate and none of the programs of
@@ -186,10 +180,10 @@ fn check(jobs: &[JudgeJob<'_>], cores: usize) -> Vec<GateResults> {
     let repairs: Vec<Repair<'_>> =
         jobs.iter().zip(&drafts).map(|(job, draft)| Repair::new(draft, job.call.limit)).collect();
     let parts = jobs.iter().zip(&drafts).zip(&repairs);
-    let members: Vec<(usize, Member<'_, '_>)> = parts
+    let members: Vec<Member<'_, '_>> = parts
         .enumerate()
-        .flat_map(|(at, ((job, draft), repair))| {
-            let member = move |gate| (at, Member { call: &job.call, gate, draft, repair });
+        .flat_map(|(index, ((job, draft), repair))| {
+            let member = move |gate| Member { index, call: &job.call, gate, draft, repair };
             job.plan.checks.iter().map(member)
         })
         .collect();
@@ -198,7 +192,8 @@ fn check(jobs: &[JudgeJob<'_>], cores: usize) -> Vec<GateResults> {
     let runs = Runs::new(&inputs, &members);
     // Threads that wait for a server or a slot must not delay the others.
     let threads = cores.saturating_mul(2).max(LEAST_THREADS);
-    let replies = parallel(&runs.all, threads, |run| runs.ask(run));
+    let shared_runs = runs.all();
+    let replies = parallel(&shared_runs, threads, |run| runs.ask(run));
     let mut all: Vec<GateResults> = jobs.iter().map(|_| GateResults::new()).collect();
     for GateReply { draft, gate, report } in replies.into_iter().flatten() {
         if let Some(results) = all.get_mut(draft) {

@@ -92,12 +92,12 @@ impl<'a> Changes<'a> {
                 && before.is_some_and(|before| before.changes_most(stretch, &old_lines))
         };
         let (selected, rest) = self.stretches.iter().partition(|stretch| {
-            !is_long_due(stretch) && self.meets(stretch, draft)
-                || match before {
-                    _ if is_long_due(stretch) => false,
-                    Some(_) => !self.was_due(stretch, &old_lines, &due),
-                    None => self.adjoins(stretch, draft),
-                }
+            !is_long_due(stretch)
+                && (self.meets(stretch, draft)
+                    || match before {
+                        Some(_) => !self.was_due(stretch, &old_lines, &due),
+                        None => self.adjoins(stretch, draft),
+                    })
         });
         Selection { changes: self, selected, rest }
     }
@@ -262,8 +262,12 @@ enum Letters {
 }
 
 impl Letters {
-    fn filter_chars<'a>(self, lines: &'a [&'a str]) -> impl Iterator<Item = char> + 'a {
-        lines.iter().flat_map(|line| line.chars()).filter_map(move |letter| self.filter_char(letter))
+    fn filter_line(self, line: &str) -> impl Iterator<Item = char> {
+        line.chars().filter_map(move |letter| self.filter_char(letter))
+    }
+
+    fn filter_lines<'a>(self, lines: &'a [&'a str]) -> impl Iterator<Item = char> + 'a {
+        lines.iter().flat_map(move |line| self.filter_line(line))
     }
 
     fn filter_char(self, letter: char) -> Option<char> {
@@ -280,7 +284,7 @@ impl Letters {
     fn sums(self, lines: &[&str]) -> Vec<usize> {
         let mut sum = 0;
         let line_ends = lines.iter().map(|line| {
-            sum += self.filter_chars(std::slice::from_ref(line)).count();
+            sum += self.filter_line(line).count();
             sum
         });
         std::iter::once(0).chain(line_ends).collect()
@@ -288,12 +292,10 @@ impl Letters {
 }
 
 fn stretches(old: &[&str], new: &[&str]) -> Vec<ChangedLines> {
-    let whole = || split(old, new, Letters::Marks);
-    let in_pieces = || {
+    let all = split(old, new, Letters::Marks).unwrap_or_else(|| {
         let pieces = differing_lines(old, new).into_iter();
         pieces.flat_map(|(old_range, new_range)| refined(old, new, old_range, new_range)).collect()
-    };
-    let all: Vec<ChangedLines> = whole().unwrap_or_else(in_pieces);
+    });
     let differs = |stretch: &ChangedLines| old.get(stretch.old.clone()) != new.get(stretch.new.clone());
     all.into_iter().filter(differs).collect()
 }
@@ -319,7 +321,7 @@ fn with_same_letters(old: &[&str], new: &[&str]) -> Option<Vec<ChangedLines>> {
 /// Splits a difference at lines that have the same words on both sides.
 fn at_same_lines(old: &[&str], new: &[&str]) -> Vec<ChangedLines> {
     let words = |lines: &[&str]| -> Vec<String> {
-        lines.iter().map(|line| Letters::Words.filter_chars(std::slice::from_ref(line)).collect()).collect()
+        lines.iter().map(|line| Letters::Words.filter_line(line).collect()).collect()
     };
     let (before, after) = (words(old), words(new));
     let (before, after): (Vec<&str>, Vec<&str>) =
@@ -332,10 +334,9 @@ fn at_same_lines(old: &[&str], new: &[&str]) -> Vec<ChangedLines> {
         at = (old_range.end, new_range.end);
         let (was, is) =
             (old.get(old_range.clone()).unwrap_or_default(), new.get(new_range.clone()).unwrap_or_default());
-        let (first, second) = (old_range.start, new_range.start);
         let whole = || vec![ChangedLines { old: 0..was.len(), new: 0..is.len() }];
         let inside = with_same_letters(was, is).unwrap_or_else(whole);
-        cut.extend(inside.into_iter().map(|stretch| stretch.moved(first, second)));
+        cut.extend(inside.into_iter().map(|stretch| stretch.moved(old_range.start, new_range.start)));
     }
     cut
 }
@@ -343,7 +344,7 @@ fn at_same_lines(old: &[&str], new: &[&str]) -> Vec<ChangedLines> {
 /// Splits two texts with the same characters at lines that have equally many of them before on both sides;
 /// `None` if the characters differ.
 fn split(old: &[&str], new: &[&str], letters: Letters) -> Option<Vec<ChangedLines>> {
-    if old.is_empty() || new.is_empty() || !letters.filter_chars(old).eq(letters.filter_chars(new)) {
+    if old.is_empty() || new.is_empty() || !letters.filter_lines(old).eq(letters.filter_lines(new)) {
         return None;
     }
     let (before, after) = (letters.sums(old), letters.sums(new));

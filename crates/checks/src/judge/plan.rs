@@ -21,11 +21,11 @@ use lockgate_sandbox::isolation_shortfall;
 #[derive(Default)]
 pub(super) struct GatePlan<'a> {
     /// Gates that run in process, without a program.
-    pub(super) in_process: Vec<PlannedGate<'a, InProcess<'a>>>,
+    pub(super) in_process: Vec<InProcessGate<'a>>,
     /// Gates that fix the draft.
-    pub(super) fixers: Vec<PlannedGate<'a, External<'a>>>,
+    pub(super) fixers: Vec<ProgramGate<'a>>,
     /// Gates whose programs check the draft.
-    pub(super) checks: Vec<PlannedGate<'a, External<'a>>>,
+    pub(super) checks: Vec<ProgramGate<'a>>,
     /// Reports of gates that do not run, by their position in the policy.
     pub(super) unavailable: Vec<(usize, GateReport)>,
 }
@@ -37,6 +37,12 @@ pub(super) struct PlannedGate<'a, How> {
     pub(super) rule: &'a Rule,
     pub(super) how: How,
 }
+
+/// A gate to run in process.
+pub(super) type InProcessGate<'a> = PlannedGate<'a, InProcess<'a>>;
+
+/// A gate whose program is to run.
+pub(super) type ProgramGate<'a> = PlannedGate<'a, External<'a>>;
 
 /// The kind of a gate that needs no program.
 #[derive(Clone, Copy)]
@@ -70,11 +76,7 @@ impl<'a> GatePlan<'a> {
     pub(super) fn new(rules: &EffectiveRules<'a>, draft: &Draft<'_>, env: &GateEnv<'a>) -> GatePlan<'a> {
         let mut plan = GatePlan::default();
         for (at, &rule) in rules.rules.iter().enumerate() {
-            let applies = check_applies(rule, draft, rules.profile);
-            let role = rules.role(rule);
-            if let Err(error) = applies
-                .and_then(|()| plan.plan_gate(PlannedGate { at, rule, how: role }, rules.profile, draft, env))
-            {
+            if let Err(error) = plan.plan_gate(at, rule, rules, draft, env) {
                 plan.unavailable.push((at, GateReport::from_error(rule, &error, Duration::ZERO)));
             }
         }
@@ -83,26 +85,29 @@ impl<'a> GatePlan<'a> {
 
     fn plan_gate(
         &mut self,
-        PlannedGate { at, rule, how: role }: PlannedGate<'a, Role>,
-        profile: Profile,
+        at: usize,
+        rule: &'a Rule,
+        rules: &EffectiveRules<'a>,
         draft: &Draft<'_>,
         env: &GateEnv<'a>,
     ) -> Result<(), GateError> {
-        match &rule.gate.kind {
-            GateKind::Damage => self.in_process.push(PlannedGate { at, rule, how: InProcess::Damage }),
-            GateKind::Syntax => self.in_process.push(PlannedGate { at, rule, how: InProcess::Syntax }),
-            GateKind::Pattern(rules) => {
-                self.in_process.push(PlannedGate { at, rule, how: InProcess::Pattern(rules) })
-            }
+        check_applies(rule, draft, rules.profile)?;
+        let in_process = match &rule.gate.kind {
+            GateKind::Damage => InProcess::Damage,
+            GateKind::Syntax => InProcess::Syntax,
+            GateKind::Pattern(rules) => InProcess::Pattern(rules),
             GateKind::Command(_) | GateKind::Server(_) => {
-                let gate = PlannedGate { at, rule, how: external(rule, role, profile, env)? };
+                let role = rules.role(rule);
+                let gate = PlannedGate { at, rule, how: external(rule, role, rules.profile, env)? };
                 match role {
                     Role::Fix if draft.changes_nothing() => return Err(skipped("the edit changes nothing")),
                     Role::Fix => self.fixers.push(gate),
                     Role::Check => self.checks.push(gate),
                 }
+                return Ok(());
             }
-        }
+        };
+        self.in_process.push(PlannedGate { at, rule, how: in_process });
         Ok(())
     }
 
@@ -157,7 +162,7 @@ fn external<'a>(
     let found = |name: &str, kind| Some(SpecifiedProgram { kind, path: programs.program(name)? });
     let command = rule.gate.command().and_then(|command| found(name, ProgramKind::Command(command)));
     // The policy's arguments are for the command, and only a command returns a text to replace the draft.
-    let keeps_servers = env.runtime.pool.is_enabled() && rule.args.is_empty() && role == Role::Check;
+    let keeps_servers = env.runtime.keeps_servers() && rule.args.is_empty() && role == Role::Check;
     let is_whole =
         |command: &CommandSpec| command.scope == CacheScope::Project && command::runs_without_file(command);
     let prefers_command =

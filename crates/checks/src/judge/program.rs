@@ -15,7 +15,7 @@ use crate::gate_env::GateEnv;
 use crate::output::ToolFinding;
 use crate::overlay::{self, DraftOverlay, DraftOverlays};
 use crate::packages;
-use crate::runtime::{ANSWER_LIFETIME, CacheKey, CachedFindings, ProgramKind};
+use crate::runtime::{CacheKey, CachedFindings, ProgramKind};
 use crate::server;
 use lockgate_policy::{CommandSpec, Rule};
 use lockgate_sandbox::{Halt, Isolation, Limit};
@@ -63,14 +63,20 @@ impl<'a> GateProgram<'a> {
 
     /// Returns the findings in the drafts, from the cache if they are still valid.
     pub(super) fn run_check(&self) -> Result<CachedFindings, GateError> {
-        let texts: Vec<Option<&Buffer>> = self.drafts.iter().map(|draft| Some(draft.after)).collect();
-        self.cached_findings(&texts, self.context.overlays)
+        self.cached_findings(&self.texts_after(), self.context.overlays)
     }
 
     /// Returns the findings in the texts before the edit, with the other files as they were.
     pub(super) fn run_check_before(&self) -> Result<CachedFindings, GateError> {
-        let texts: Vec<Option<&Buffer>> = self.drafts.iter().map(|draft| draft.before).collect();
-        self.cached_findings(&texts, self.context.text_before)
+        self.cached_findings(&self.texts_before(), self.context.text_before)
+    }
+
+    fn texts_after(&self) -> Vec<Option<&'a Buffer>> {
+        self.drafts.iter().map(|draft| Some(draft.after)).collect()
+    }
+
+    fn texts_before(&self) -> Vec<Option<&'a Buffer>> {
+        self.drafts.iter().map(|draft| draft.before).collect()
     }
 
     fn cached_findings(
@@ -80,7 +86,7 @@ impl<'a> GateProgram<'a> {
     ) -> Result<CachedFindings, GateError> {
         let key = self.answer_key(texts, overlays);
         let ask = || self.ask_program(texts, overlays).map(CachedFindings::from);
-        self.env.runtime.answers.get_or_make(key, ANSWER_LIFETIME, ask)
+        self.env.runtime.answers.get_or_make(key, ask)
     }
 
     /// Returns the key of the program's answer about these texts; `None` if it is not kept.
@@ -91,11 +97,8 @@ impl<'a> GateProgram<'a> {
 
     /// Forgets the kept answers about the drafts and the texts before, so that the program is asked again.
     pub(super) fn forget_answers(&self) {
-        let after = self.drafts.iter().map(|draft| Some(draft.after)).collect();
-        let before = self.drafts.iter().map(|draft| draft.before).collect();
-        let both: [(Vec<Option<&Buffer>>, _); 2] =
-            [(after, self.context.overlays), (before, self.context.text_before)];
-        for (texts, overlays) in both {
+        let ProgramContext { overlays, text_before } = self.context;
+        for (texts, overlays) in [(self.texts_after(), overlays), (self.texts_before(), text_before)] {
             if let Some(key) = self.answer_key(&texts, overlays) {
                 self.env.runtime.answers.forget(key);
             }
@@ -125,7 +128,7 @@ impl<'a> GateProgram<'a> {
         let Some(draft) = self.drafts.first() else { return Err(no_draft()) };
         let key = self.answer_key(&[Some(text)], self.context.overlays);
         let format = || self.format(draft, text).map(Arc::from);
-        self.env.runtime.formatted.get_or_make(key, ANSWER_LIFETIME, format)
+        self.env.runtime.formatted.get_or_make(key, format)
     }
 
     /// Returns the isolation of the program.

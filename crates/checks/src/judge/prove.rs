@@ -8,6 +8,7 @@ use crate::command::{DiskState, InstalledProgram, run_sample_within};
 use crate::draft::Draft;
 use crate::error::GateError;
 use crate::output::ToolFinding;
+use crate::path::file_name;
 use crate::runtime::{ProgramKind, Proof, Subject, Traits};
 use lockgate_policy::{CacheScope, Canary, CanaryKind, CanaryText, Sample, Severity};
 use lockgate_text::{Buffer, Hints, Version};
@@ -37,31 +38,39 @@ type CanaryResult = Result<(Proof, Option<String>), GateError>;
 pub(super) fn prove(
     program: &GateProgram<'_>,
     found: &[Vec<ToolFinding>],
-    mut left: BTreeSet<usize>,
+    left: BTreeSet<usize>,
 ) -> Vec<Result<ProofNote, GateError>> {
     let mut proven: Vec<Result<ProofNote, GateError>> = program.drafts.iter().map(|_| Ok(None)).collect();
-    let Some(canary) = &program.rule.gate.canary else { return proven };
-    if left.is_empty() {
-        return proven;
-    }
-    let mut set = |at: usize, what: Result<ProofNote, GateError>| {
-        let what = match what {
+    let Some(canary) = program.rule.gate.canary.as_ref().filter(|_| !left.is_empty()) else { return proven };
+    for (at, result) in prove_left(program, canary, found, left) {
+        let result = match result {
             Err(GateError::Broken(_)) if is_own_configuration(program, at) => {
                 Err(GateError::LeftOut(OWN_CONFIGURATION.to_owned()))
             }
             other => other,
         };
         if let Some(place) = proven.get_mut(at) {
-            *place = what;
+            *place = result;
         }
-    };
+    }
+    proven
+}
+
+/// Returns the results for the drafts with the indices `left`: from known proofs, or else from the canary.
+fn prove_left(
+    program: &GateProgram<'_>,
+    canary: &Canary,
+    found: &[Vec<ToolFinding>],
+    mut left: BTreeSet<usize>,
+) -> Vec<(usize, Result<ProofNote, GateError>)> {
+    let mut results = Vec::new();
     let proofs = &program.env.runtime.proofs;
     let traits = traits(program);
     let subject = |at: usize| Some((at, subject(program, at, &traits)?));
     let (places, subjects): (Vec<usize>, Vec<Subject<'_>>) = left.iter().copied().filter_map(subject).unzip();
     for (at, proof) in places.into_iter().zip(proofs.proof(&subjects)) {
         if let Some(proof) = proof {
-            set(at, into_result(proof, None));
+            results.push((at, into_result(proof, None)));
             left.remove(&at);
         }
     }
@@ -70,14 +79,14 @@ pub(super) fn prove(
         let (proof, elsewhere) = match result {
             Ok(result) => result,
             Err(error) => {
-                set(at, Err(error.with_context("its canary")));
+                results.push((at, Err(error.with_context("its canary"))));
                 continue;
             }
         };
         // Errors that hid the mistake of the canary hid the draft as well.
         let may_hide = proof == Proof::Blind || (proof == Proof::Off && elsewhere.is_some());
         if may_hide && fails_elsewhere(found, at) {
-            set(at, Ok(Some(HIDDEN)));
+            results.push((at, Ok(Some(HIDDEN))));
             continue;
         }
         // A mistake that shows nothing after this draft may show something after another one.
@@ -93,16 +102,16 @@ pub(super) fn prove(
             (Proof::Off, None, _) if adds_switch(program, canary, at) => Err(GateError::SwitchedOff),
             (proof, elsewhere, _) => into_result(proof, elsewhere),
         };
-        set(at, result);
+        results.push((at, result));
     }
     proofs.keep(&tested);
-    proven
+    results
 }
 
 /// True if the draft at this index has the name of a configuration file of the program.
 fn is_own_configuration(program: &GateProgram<'_>, at: usize) -> bool {
     let Some(draft) = program.drafts.get(at) else { return false };
-    let name = draft.path.rsplit('/').next().unwrap_or_default();
+    let name = file_name(draft.path);
     program.rule.gate.command().is_some_and(|command| command.config.iter().any(|file| file.name == name))
 }
 

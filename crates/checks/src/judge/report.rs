@@ -29,12 +29,12 @@ impl GateReport {
 
     /// Creates the report of a gate that gave no answer.
     pub(super) fn from_error(rule: &Rule, error: &GateError, took: Duration) -> GateReport {
-        let (outcome, why) = error.outcome();
+        let (outcome, reason, why) = error.outcome();
         let run = GateRun {
             blocking: rule.required && error.is_failure(),
             withheld: matches!(error, GateError::Withheld(_)),
             partial: matches!(error, GateError::Partial(_)),
-            reason: match error.reason() {
+            reason: match reason {
                 RunReason::LeftOut if !rule.required => RunReason::Outcome,
                 reason => reason,
             },

@@ -37,8 +37,7 @@ const MAX_SPLITS: usize = 32;
 /// The runs of all checks that use programs.
 pub(super) struct Runs<'a, 'd> {
     inputs: &'d [(&'d GateInput<'a>, &'d Draft<'d>)],
-    members: &'d [(usize, Member<'a, 'd>)],
-    pub(super) all: Vec<SharedRun>,
+    members: &'d [Member<'a, 'd>],
     /// The drafts that each gate judges itself.
     judged: HashSet<JudgedDraft<'d>>,
 }
@@ -53,9 +52,8 @@ struct JudgedDraft<'d> {
     path: &'d str,
 }
 
-/// The members that share a run, by their index; the first represents all.
-#[derive(Debug, Clone)]
-pub(super) struct SharedRun(Vec<usize>);
+/// The members that share a run; the first represents all.
+pub(super) struct SharedRun<'a, 'd>(Vec<&'d Member<'a, 'd>>);
 
 /// The report of a gate about a draft.
 pub(super) struct GateReply {
@@ -89,74 +87,43 @@ enum RunMode {
     Command(SharedPart),
     /// A language server for this folder, relative to the root.
     Server(String),
-    /// The program answers for one file only; the index of its member.
-    Alone(usize),
+    /// The program answers for one file only; the index of its draft, and the position of the gate.
+    Alone {
+        draft: usize,
+        gate: usize,
+    },
 }
 
 impl<'a, 'd> Runs<'a, 'd> {
-    /// Groups the members that share runs; each member comes with the index of its draft.
+    /// Creates the runs of these members.
     pub(super) fn new(
         inputs: &'d [(&'d GateInput<'a>, &'d Draft<'d>)],
-        members: &'d [(usize, Member<'a, 'd>)],
+        members: &'d [Member<'a, 'd>],
     ) -> Runs<'a, 'd> {
-        let judged = members.iter().map(|(_, member)| {
+        let judged = members.iter().map(|member| {
             let input = member.call.input;
             let gate = member.gate.rule.gate.name.as_str();
             JudgedDraft { gate, root: input.env.root, group: input.group, path: member.draft.path }
         });
-        let mut runs = Runs { inputs, members, all: Vec::new(), judged: judged.collect() };
-        let places: Vec<usize> = (0..members.len()).collect();
-        runs.all = runs.grouped(&places, |member| member.gate.how.program);
-        // Runs that look at more than one file start first.
-        let mut all = std::mem::take(&mut runs.all);
-        all.sort_by_key(|run| !runs.looks_at_project(run));
-        Runs { all, ..runs }
+        Runs { inputs, members, judged: judged.collect() }
     }
 
-    fn member(&self, place: usize) -> Option<&'d Member<'a, 'd>> {
-        self.members.get(place).map(|(_, member)| member)
-    }
-
-    fn grouped(
-        &self,
-        places: &[usize],
-        program: impl Fn(&Member<'a, 'd>) -> SpecifiedProgram<'a>,
-    ) -> Vec<SharedRun> {
-        let mut known: HashMap<RunKey<'_>, usize> = HashMap::new();
-        let mut runs: Vec<SharedRun> = Vec::new();
-        for &place in places {
-            let Some(member) = self.member(place) else { continue };
-            let at = *known.entry(key(member, program(member), place)).or_insert(runs.len());
-            match runs.get_mut(at) {
-                Some(SharedRun(members)) => members.push(place),
-                None => runs.push(SharedRun(vec![place])),
-            }
-        }
-        for SharedRun(places) in &mut runs {
-            // Findings in other files are weighed by the rules of the first: the strictest, and one with a
-            // text before.
-            places.sort_by_key(|place| {
-                let member = self.member(*place);
-                let level = member.map(|member| member.call.input.rules.level(member.gate.rule));
-                let is_new = member.is_none_or(|member| member.draft.before.is_none());
-                (level != Some(Level::Block), is_new, *place)
-            });
-        }
-        runs
-    }
-
-    fn looks_at_project(&self, SharedRun(places): &SharedRun) -> bool {
-        let first = places.first().and_then(|place| self.member(*place));
-        first.is_some_and(|member| member.gate.how.program.kind.scope() != CacheScope::File)
+    /// Groups the members that share runs. Runs that look at more than one file come first.
+    pub(super) fn all(&self) -> Vec<SharedRun<'a, 'd>> {
+        let mut all = grouped(self.members, |member| member.gate.how.program);
+        let looks_at_project = |SharedRun(members): &SharedRun<'a, 'd>| {
+            let first = members.first();
+            first.is_some_and(|member| member.gate.how.program.kind.scope() != CacheScope::File)
+        };
+        all.sort_by_key(|run| !looks_at_project(run));
+        all
     }
 
     /// Runs a program for the drafts that share a run; returns its report about each.
-    pub(super) fn ask(&self, SharedRun(places): &SharedRun) -> Vec<GateReply> {
-        let members: Vec<&Member<'a, 'd>> = places.iter().filter_map(|place| self.member(*place)).collect();
-        let started = members.iter().map(|member| (member, &member.gate.rule.gate.name));
-        started.clone().for_each(|(member, gate)| member.call.count.start(gate));
-        let replies = self.ask_places(places, &|member| member.gate.how);
-        started.for_each(|(member, gate)| member.call.count.end_concurrent(gate));
+    pub(super) fn ask(&self, SharedRun(members): &SharedRun<'a, 'd>) -> Vec<GateReply> {
+        members.iter().for_each(|member| member.call.count.start(&member.gate.rule.gate.name));
+        let replies = self.ask_members(members, &|member| member.gate.how);
+        members.iter().for_each(|member| member.call.count.end_concurrent(&member.gate.rule.gate.name));
         replies
     }
 
@@ -166,8 +133,12 @@ impl<'a, 'd> Runs<'a, 'd> {
     /// One file or folder that a program cannot read makes it fail for a whole list. So a list that fails is
     /// halved, and the program runs for each half. Longer parts come first, to make good use of the limited
     /// number of runs.
-    fn ask_places(&self, places: &[usize], tool: &dyn Fn(&Member<'a, 'd>) -> External<'a>) -> Vec<GateReply> {
-        let (mut parts, mut splits, mut replies) = (VecDeque::from([places]), 0, Vec::new());
+    fn ask_members(
+        &self,
+        members: &[&'d Member<'a, 'd>],
+        tool: &dyn Fn(&Member<'a, 'd>) -> External<'a>,
+    ) -> Vec<GateReply> {
+        let (mut parts, mut splits, mut replies) = (VecDeque::from([members]), 0, Vec::new());
         while let Some(part) = parts.pop_front() {
             match self.ask_together(part, tool, splits) {
                 Some(answers) => replies.extend(answers),
@@ -185,27 +156,25 @@ impl<'a, 'd> Runs<'a, 'd> {
     /// there were fewer than [`MAX_SPLITS`] splits.
     fn ask_together(
         &self,
-        places: &[usize],
+        members: &[&'d Member<'a, 'd>],
         tool: &dyn Fn(&Member<'a, 'd>) -> External<'a>,
         splits: usize,
     ) -> Option<Vec<GateReply>> {
-        let members: Vec<&Member<'a, 'd>> = places.iter().filter_map(|place| self.member(*place)).collect();
         let Some(first) = members.first() else { return Some(Vec::new()) };
         let how = tool(first);
-        let (overlays, before) = self.attach_elsewhere(places, first, how.program.kind);
+        let (overlays, before) = self.attach_elsewhere(members, first, how.program.kind);
         let (overlays, before) = (overlays.iter().collect::<Vec<_>>(), before.iter().collect::<Vec<_>>());
         let context = ProgramContext { overlays: &overlays, text_before: &before };
-        let repairs = self.repairs(&members, how.program.kind);
-        let (consulted, call) = match (first.call.consult(how, &members, &repairs, context), how.fallback) {
+        let repairs = self.repairs(members, how.program.kind);
+        let (consulted, call) = match (first.call.consult(how, members, &repairs, context), how.fallback) {
             (Ok(answer), _) => answer,
-            (Err(why), Some(_)) => return Some(self.ask_instead(places, &why)),
+            (Err(why), Some(_)) => return Some(self.ask_instead(members, &why)),
             (Err(why), None) => {
-                let unavailable = |(place, member): (&usize, &&Member<'a, 'd>)| {
-                    let away = GateError::Unavailable(why.clone());
-                    let report = GateReport::from_error(member.gate.rule, &away, Duration::ZERO);
-                    self.reply(*place, member, report)
+                let error = GateError::Unavailable(why);
+                let unavailable = |member: &&Member<'a, 'd>| {
+                    reply(member, GateReport::from_error(member.gate.rule, &error, Duration::ZERO))
                 };
-                return Some(places.iter().zip(&members).filter_map(unavailable).collect());
+                return Some(members.iter().map(unavailable).collect());
             }
         };
         let fails = |found: &Result<_, GateError>| match found {
@@ -220,16 +189,16 @@ impl<'a, 'd> Runs<'a, 'd> {
         }
         let is_hidden = || repairs.iter().any(|repair| repair.text_before() == TextBefore::Hidden);
         let text_before = || if is_hidden() { TextBefore::Hidden } else { TextBefore::Plain };
-        let reply = |((place, member), found): ((&usize, &&Member<'a, 'd>), _)| {
+        let report = |(member, found): (&&Member<'a, 'd>, _)| {
             let elsewhere = |finding: &ComparedFinding| self.is_reported_elsewhere(finding, member);
-            self.reply(*place, member, member.call.report(member, found, call, &text_before, &elsewhere))
+            reply(member, member.call.report(member, found, call, &text_before, &elsewhere))
         };
         let list = format!("a list of {} files", members.len());
         let consulted = consulted.into_iter().map(|found| match found {
             Err(error) if list_fails => Err(error.with_context(&list)),
             found => found,
         });
-        Some(places.iter().zip(&members).zip(consulted).filter_map(reply).collect())
+        Some(members.iter().zip(consulted).map(report).collect())
     }
 
     /// Returns the repairs of all texts that a run looked at: a program that stops at a syntax error in one
@@ -244,35 +213,32 @@ impl<'a, 'd> Runs<'a, 'd> {
                 && input.env.root == own.env.root
                 && input.group == own.group
         };
-        let all = self.members.iter().map(|(_, other)| other);
         match kind.scope() {
             CacheScope::File => members.iter().map(|member| member.repair).collect(),
-            CacheScope::Package | CacheScope::Project => all.filter(sees).map(|other| other.repair).collect(),
+            CacheScope::Package | CacheScope::Project => {
+                self.members.iter().filter(sees).map(|other| other.repair).collect()
+            }
         }
     }
 
     /// Runs the commands that replace a server.
-    fn ask_instead(&self, places: &[usize], why: &str) -> Vec<GateReply> {
+    fn ask_instead(&self, members: &[&'d Member<'a, 'd>], why: &str) -> Vec<GateReply> {
         let command = |member: &Member<'a, 'd>| {
             let how = member.gate.how;
             External { program: how.fallback.unwrap_or(how.program), fallback: None, ..how }
         };
-        let runs = self.grouped(places, |member| command(member).program);
-        let replies = runs.iter().flat_map(|SharedRun(places)| self.ask_places(places, &command));
+        let runs = grouped(members.iter().copied(), |member| command(member).program);
+        let replies = runs.iter().flat_map(|SharedRun(members)| self.ask_members(members, &command));
         let why = format!("{why}; its command was run instead");
         let with_note = |reply: GateReply| GateReply { report: reply.report.with_note(Some(&why)), ..reply };
         replies.map(with_note).collect()
-    }
-
-    fn reply(&self, place: usize, member: &Member<'a, 'd>, report: GateReport) -> Option<GateReply> {
-        self.members.get(place).map(|(draft, _)| GateReply { draft: *draft, gate: member.gate.at, report })
     }
 
     /// Returns overlays for the other drafts of the call: the texts after the edit and the texts before it,
     /// each only if it is not on disk.
     fn attach_elsewhere(
         &self,
-        places: &[usize],
+        members: &[&Member<'a, 'd>],
         first: &Member<'a, 'd>,
         kind: ProgramKind<'a>,
     ) -> (Vec<DraftOverlay<'d>>, Vec<DraftOverlay<'d>>) {
@@ -280,8 +246,7 @@ impl<'a, 'd> Runs<'a, 'd> {
         if kind.scope() == CacheScope::File {
             return (Vec::new(), Vec::new());
         }
-        let checked: HashSet<&str> =
-            places.iter().filter_map(|place| self.member(*place)).map(|member| member.draft.path).collect();
+        let checked: HashSet<&str> = members.iter().map(|member| member.draft.path).collect();
         let is_other = |input: &GateInput<'a>, draft: &Draft<'d>| {
             input.env.root == own.env.root && input.group == own.group && !checked.contains(draft.path)
         };
@@ -311,11 +276,41 @@ impl<'a, 'd> Runs<'a, 'd> {
     }
 }
 
-fn key<'d>(member: &'d Member<'_, 'd>, program: SpecifiedProgram<'d>, place: usize) -> RunKey<'d> {
+fn reply(member: &Member<'_, '_>, report: GateReport) -> GateReply {
+    GateReply { draft: member.index, gate: member.gate.at, report }
+}
+
+/// Groups the members that share a run of these programs.
+fn grouped<'a, 'd>(
+    members: impl IntoIterator<Item = &'d Member<'a, 'd>>,
+    program: impl Fn(&Member<'a, 'd>) -> SpecifiedProgram<'a>,
+) -> Vec<SharedRun<'a, 'd>> {
+    let mut known: HashMap<RunKey<'_>, usize> = HashMap::new();
+    let mut runs: Vec<SharedRun<'a, 'd>> = Vec::new();
+    for member in members {
+        let at = *known.entry(key(member, program(member))).or_insert(runs.len());
+        match runs.get_mut(at) {
+            Some(SharedRun(members)) => members.push(member),
+            None => runs.push(SharedRun(vec![member])),
+        }
+    }
+    for SharedRun(members) in &mut runs {
+        // Findings in other files are weighed by the rules of the first: the strictest, and one with a text before.
+        members.sort_by_key(|member| {
+            let level = member.call.input.rules.level(member.gate.rule);
+            (level != Level::Block, member.draft.before.is_none())
+        });
+    }
+    runs
+}
+
+fn key<'d>(member: &'d Member<'_, 'd>, program: SpecifiedProgram<'d>) -> RunKey<'d> {
     let (rule, env, input) = (member.gate.rule, &member.call.input.env, member.call.input);
     let how = match program.kind {
-        ProgramKind::Command(command) => command::shared_part(rule, command, env.root, member.draft.path)
-            .map_or(RunMode::Alone(place), RunMode::Command),
+        ProgramKind::Command(command) => {
+            let alone = RunMode::Alone { draft: member.index, gate: member.gate.at };
+            command::shared_part(rule, command, env.root, member.draft.path).map_or(alone, RunMode::Command)
+        }
         ProgramKind::Server(server) => {
             RunMode::Server(folder_of(env.root, member.draft.path, &server.cwd).to_owned())
         }

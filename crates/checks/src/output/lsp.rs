@@ -41,7 +41,7 @@ fn raw(item: &Value, server: &ServerSpec, columns: Columns) -> Result<Option<Raw
     {
         return Ok(None);
     }
-    let start = item.get("range").and_then(|range| range.get("start"));
+    let start = item.pointer("/range/start");
     let number = |name: &str| -> Option<usize> {
         let number = start?.get(name)?.as_u64()?.min(u64::from(u32::MAX));
         usize::try_from(number).ok()?.checked_add(1)

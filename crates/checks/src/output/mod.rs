@@ -31,6 +31,7 @@ use std::collections::HashMap;
 use self::program_output::{MAX_FINDINGS, check_no_crash, check_no_crash_instead, check_ran};
 use self::raw_finding::RawFinding;
 use super::error::GateError;
+use super::finding::without_hidden;
 use lockgate_policy::{CommandSpec, OutputForm};
 use lockgate_text::Buffer;
 
@@ -63,16 +64,23 @@ pub(super) fn read_all(
     texts: &[(&str, &Buffer)],
     resolve: &dyn Fn(&str) -> NamedFile,
 ) -> Result<Vec<Vec<ToolFinding>>, GateError> {
-    if texts.is_empty() {
-        return Ok(Vec::new());
-    }
     let places: HashMap<&str, usize> = texts.iter().enumerate().map(|(at, (path, _))| (*path, at)).collect();
     let mut known: HashMap<String, NamedFile> = HashMap::new();
     let mut sorted: Vec<Vec<(RawFinding, NamedFile)>> = texts.iter().map(|_| Vec::new()).collect();
-    let is_ours = |name: &str| match resolve(name) {
+    let is_edited = |file: &NamedFile| match file {
         NamedFile::Edited => true,
         NamedFile::Other(path) => places.contains_key(path.as_str()),
     };
+    // A name can be coloured. As it is, it may be that of a file.
+    let resolve = |name: &str| match resolve(name) {
+        file if is_edited(&file) => file,
+        other => {
+            let visible = without_hidden(name);
+            let found = (visible != name).then(|| resolve(&visible));
+            found.filter(is_edited).unwrap_or(other)
+        }
+    };
+    let is_ours = |name: &str| is_edited(&resolve(name));
     for raw in checked_findings(command, run, texts, &is_ours)? {
         let file = match &raw.file {
             Some(name) => known.entry(name.clone()).or_insert_with(|| resolve(name)).clone(),

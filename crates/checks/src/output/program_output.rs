@@ -26,7 +26,7 @@ pub struct ProgramOutput<'a> {
 
 impl<'a> ProgramOutput<'a> {
     /// Returns the stream that findings are read from; bytes that are not UTF-8 become U+FFFD.
-    pub(in crate::output) fn stream_text(&self, stream: Stream) -> Cow<'a, str> {
+    pub(crate) fn stream_text(&self, stream: Stream) -> Cow<'a, str> {
         match stream {
             Stream::Stdout => String::from_utf8_lossy(self.stdout),
             Stream::Stderr => String::from_utf8_lossy(self.stderr),
@@ -38,7 +38,7 @@ impl<'a> ProgramOutput<'a> {
     }
 
     /// Describes the exit code and the most informative line of output.
-    pub(in crate::output) fn failure_message(&self) -> String {
+    pub(super) fn failure_message(&self) -> String {
         let [stderr, stdout] = [self.stderr, self.stdout].map(String::from_utf8_lossy);
         match informative_line(&stderr).or_else(|| informative_line(&stdout)) {
             Some(line) => format!("ended with exit code {}: {line}", self.code),
@@ -47,7 +47,7 @@ impl<'a> ProgramOutput<'a> {
     }
 
     /// Returns an error with a reason and the program's own message on standard error.
-    pub(in crate::output) fn gate_error(&self, why: String) -> GateError {
+    pub(super) fn gate_error(&self, why: String) -> GateError {
         let line = informative_line(&String::from_utf8_lossy(self.stderr))
             .filter(|line| !why.contains(line.as_str()));
         GateError::Broken(match line {

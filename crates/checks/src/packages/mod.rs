@@ -6,7 +6,7 @@
 //! as a misspelt one, is not changed.
 //!
 //! Invariant: this module reads only manifests and lock files from the file's folder up to the root, at most
-//! the first MiB of a manifest and 64 MiB of a lock file, and names of package folders. It loads no package.
+//! the first MiB of a manifest and 8 MiB of a lock file, and names of package folders. It loads no package.
 
 mod draft_files;
 mod npm;

@@ -10,6 +10,9 @@ use crate::bounded_cache::{BoundedCache, CacheValue};
 use crate::output::ToolFinding;
 use lockgate_text::Version;
 
+/// The lifetime of a value: it may depend on more than the definition names, such as imports of other files.
+const LIFETIME: Duration = Duration::from_secs(60);
+
 /// The findings of a program in each text of a run.
 pub(crate) type CachedFindings = Arc<[Vec<ToolFinding>]>;
 
@@ -61,18 +64,17 @@ impl<V: CacheValue> Default for ExpiringCache<V> {
 
 impl<V: CacheValue> ExpiringCache<V> {
     /// Returns the cached value, if it has not expired.
-    pub(crate) fn get(&self, key: Version, now: Instant) -> Option<V> {
+    fn get(&self, key: Version, now: Instant) -> Option<V> {
         self.0.get_if(key, |(_, until)| now < *until).map(|(value, _)| value)
     }
 
-    /// Returns the cached value, or else that of `make`, which is kept until this long after it was asked for. Without
+    /// Returns the cached value, or else that of `make`, which is kept for [`LIFETIME`] from the call on. Without
     /// a key, nothing is cached.
     ///
     /// Errors: those of `make`.
     pub(crate) fn get_or_make<E>(
         &self,
         key: Option<Version>,
-        lifetime: Duration,
         make: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
         let now = Instant::now();
@@ -81,7 +83,7 @@ impl<V: CacheValue> ExpiringCache<V> {
         }
         let value = make()?;
         if let Some(key) = key {
-            self.keep(key, &value, now + lifetime);
+            self.keep(key, &value, now + LIFETIME);
         }
         Ok(value)
     }
@@ -92,7 +94,7 @@ impl<V: CacheValue> ExpiringCache<V> {
     }
 
     /// Caches a value until this moment, unless it is too large.
-    pub(crate) fn keep(&self, key: Version, value: &V, until: Instant) {
+    fn keep(&self, key: Version, value: &V, until: Instant) {
         self.0.insert(key, (value.clone(), until));
     }
 }

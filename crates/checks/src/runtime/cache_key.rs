@@ -7,11 +7,11 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::time::Duration;
 
 use super::key_hasher::KeyHasher;
 use super::program_kind::ProgramKind;
 use super::{config_deps, file_walk};
+use crate::path::folder;
 use crate::regular;
 use lockgate_policy::{CacheScope, Gate, Rule, ServerSpec};
 use lockgate_text::Version;
@@ -19,8 +19,6 @@ use lockgate_text::Version;
 /// The maximum size of a configuration that is read, in bytes; a larger one is identified by its size and
 /// times.
 const LARGEST_CONFIGURATION: u64 = 1 << 20;
-/// The lifetime of an answer: it may depend on more than the definition names, such as imports of other files.
-pub(crate) const ANSWER_LIFETIME: Duration = Duration::from_secs(60);
 
 /// The inputs of one gate's answers about the files of a run.
 #[derive(Debug)]
@@ -44,23 +42,22 @@ impl<'a> CacheKey<'a> {
         run.add(kind.name());
         run.add(root.as_os_str().as_bytes());
         run.add(rule.gate.name.as_bytes());
-        run.add(rule.gate.version.hex().as_bytes());
+        run.add_version(rule.gate.version);
         run.file_at(program)?;
         rule.args.iter().for_each(|word| run.add(word.as_bytes()));
         let (names, edited) = (kind.names(), paths.iter().map(|path| root.join(path)).collect());
         // Files of one folder have the same configuration above them.
         let mut folders: HashMap<&str, Version> = HashMap::new();
         let mut of_file = |path: &'a str| {
-            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-            let configuration = folders.entry(folder).or_insert_with(|| {
+            let configuration = folders.entry(folder(path)).or_insert_with(|| {
                 let mut tool = KeyHasher::default();
                 configure(&mut tool, &names, &root.join(path));
                 config_deps::add(&mut tool, &rule.gate, kind, &root.join(path), &edited);
                 tool.version()
             });
             let mut tool = KeyHasher::default();
-            tool.add(run.version().hex().as_bytes());
-            tool.add(configuration.hex().as_bytes());
+            tool.add_version(run.version());
+            tool.add_version(*configuration);
             (path, tool.version())
         };
         let files = paths.iter().map(|path| of_file(path)).collect();
@@ -77,11 +74,11 @@ impl<'a> CacheKey<'a> {
     pub(crate) fn of_texts(&self, texts: &[Option<Version>], overlays: Version) -> Option<Version> {
         let mut key = KeyHasher::default();
         key.add(b"text");
-        key.add(self.around?.hex().as_bytes());
-        key.add(overlays.hex().as_bytes());
+        key.add_version(self.around?);
+        key.add_version(overlays);
         for ((path, tool), text) in self.files.iter().zip(texts) {
             key.add(path.as_bytes());
-            key.add(tool.hex().as_bytes());
+            key.add_version(*tool);
             key.add(text.map_or_else(String::new, |text| text.hex()).as_bytes());
         }
         Some(key.version())
@@ -92,7 +89,7 @@ impl<'a> CacheKey<'a> {
         let (path, tool) = self.files.get(at)?;
         let mut key = KeyHasher::default();
         key.add(b"file");
-        key.add(tool.hex().as_bytes());
+        key.add_version(*tool);
         key.add(path.as_bytes());
         Some(key.version())
     }
@@ -102,7 +99,7 @@ impl<'a> CacheKey<'a> {
 /// folder and above it.
 pub(crate) fn configured(gate: &Gate, server: &ServerSpec, program: &Path, folder: &Path) -> Version {
     let mut tool = KeyHasher::default();
-    tool.add(gate.version.hex().as_bytes());
+    tool.add_version(gate.version);
     let _unreadable = tool.file_at(program);
     let (kind, file) = (ProgramKind::Server(server), folder.join("file"));
     configure(&mut tool, &kind.names(), &file);

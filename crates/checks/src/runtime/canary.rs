@@ -74,6 +74,17 @@ pub(crate) struct Subject<'a> {
     pub(crate) path: &'a str,
 }
 
+impl Subject<'_> {
+    fn file_traits(&self) -> Version {
+        self.traits.of_file(self.path)
+    }
+
+    /// Returns the traits of the tree and of the file; `None` if those of the tree are unknown.
+    fn tree_traits(&self) -> Option<Version> {
+        self.traits.of_tree_with(self.path)
+    }
+}
+
 impl Default for Proofs {
     fn default() -> Proofs {
         Proofs::with_directory(None)
@@ -93,7 +104,7 @@ impl Proofs {
         let mut written: Option<BTreeMap<String, Note>> = None;
         for (subject, proof) in subjects.iter().zip(&mut proofs).filter(|(_, proof)| proof.is_none()) {
             // Without traits of the tree a proof does not outlast its minute.
-            let Some(traits) = subject.traits.of_tree_with(subject.path) else { continue };
+            let Some(traits) = subject.tree_traits() else { continue };
             let written = written.get_or_insert_with(|| self.read(subject.root));
             let holds = written.get(&subject.key.hex()).is_some_and(|known| {
                 let age = SystemTime::now().duration_since(known.since);
@@ -113,8 +124,8 @@ impl Proofs {
         let Some((first, _)) = results.first() else { return };
         let lasting =
             results.iter().filter(|(_, proof)| *proof == Proof::Works).filter_map(|(subject, _)| {
-                let traits = subject.traits.of_tree_with(subject.path)?.hex();
-                Some((subject.key.hex(), Note { since: SystemTime::now(), text: traits }))
+                let text = subject.tree_traits()?.hex();
+                Some((subject.key.hex(), Note { since: SystemTime::now(), text }))
             });
         let lasting: Vec<(String, Note)> = lasting.collect();
         let Some(written) = self.written.as_ref().filter(|_| !lasting.is_empty()) else { return };
@@ -128,21 +139,19 @@ impl Proofs {
     }
 
     fn remembered(&self, subject: &Subject<'_>) -> Option<Proof> {
-        let tree = subject.traits.of_tree_with(subject.path);
-        let traits = tree.unwrap_or_else(|| subject.traits.of_file(subject.path));
+        let tree = subject.tree_traits();
         let mut known = self.known.lock();
-        let ProofEntry { proof, since, traits: then } = known.get(&subject.key)?;
-        let (life, holds) = match proof {
-            Proof::Works if tree.is_some() => (LONG_LIFE, *then == traits),
-            Proof::Works => (LIFE, *then == traits),
-            Proof::Off | Proof::Blind => (LIFE, true),
+        let ProofEntry { proof, since, traits } = known.get(&subject.key)?;
+        let (life, holds) = match (proof, tree) {
+            (Proof::Works, Some(tree)) => (LONG_LIFE, *traits == tree),
+            (Proof::Works, None) => (LIFE, *traits == subject.file_traits()),
+            (Proof::Off | Proof::Blind, _) => (LIFE, true),
         };
         (holds && since.elapsed() < life).then_some(*proof)
     }
 
     fn remember(&self, subject: &Subject<'_>, proof: Proof) {
-        let tree = subject.traits.of_tree_with(subject.path);
-        let traits = tree.unwrap_or_else(|| subject.traits.of_file(subject.path));
+        let traits = subject.tree_traits().unwrap_or_else(|| subject.file_traits());
         let mut known = self.known.lock();
         known.put(subject.key, ProofEntry { proof, since: Instant::now(), traits });
     }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 use super::key_hasher::KeyHasher;
+use crate::path::{file_name, folder};
 use lockgate_policy::{Gate, language_of};
 use lockgate_text::Version;
 
@@ -31,8 +32,7 @@ const LARGEST_CONFIGURATION: u64 = 1 << 18;
 /// if there are too many.
 pub(super) fn package(gate: &Gate, root: &Path, paths: &[&str]) -> Option<Version> {
     let mut walk = ProjectWalk::new(gate, root, paths);
-    let folders: BTreeSet<&str> =
-        paths.iter().map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder)).collect();
+    let folders: BTreeSet<&str> = paths.iter().map(|path| folder(path)).collect();
     for folder in folders {
         walk.enter(folder)?;
     }
@@ -65,7 +65,7 @@ pub(super) fn tree(gate: &Gate, root: &Path, edited: &[&str]) -> Option<Tree> {
 /// True if the name of a file says that it may be part of a configuration, which others can extend or include
 /// from anywhere. A file of the gate's own languages is a source.
 pub(super) fn is_configuration(gate: &Gate, path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     match language_of(path, None) {
         language if gate.covers(language) => false,
         Some(language) => CONFIGURATION_LANGUAGES.contains(&language.name.as_str()),
@@ -176,7 +176,7 @@ impl<'a> ProjectWalk<'a> {
     fn version(mut self) -> Version {
         self.files.sort_by(|(one, _), (other, _)| one.cmp(other));
         let mut all = KeyHasher::default();
-        self.files.iter().for_each(|(_, hasher)| all.add(hasher.version().hex().as_bytes()));
+        self.files.iter().for_each(|(_, hasher)| all.add_version(hasher.version()));
         all.version()
     }
 }

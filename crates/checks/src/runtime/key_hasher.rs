@@ -17,6 +17,10 @@ impl KeyHasher {
         self.0.extend(part);
     }
 
+    pub(super) fn add_version(&mut self, version: Version) {
+        self.add(version.hex().as_bytes());
+    }
+
     /// Adds the metadata that distinguishes versions of a file, without reading it.
     pub(super) fn file(&mut self, found: &Metadata) {
         self.add(&found.dev().to_le_bytes());

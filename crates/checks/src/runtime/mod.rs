@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 pub(super) use self::cache::CachedFindings;
 use self::cache::ExpiringCache;
-pub(super) use self::cache_key::{ANSWER_LIFETIME, CacheKey, configured};
+pub(super) use self::cache_key::{CacheKey, configured};
 use self::canary::Proofs;
 pub(super) use self::canary::{Proof, Subject};
 pub(super) use self::file_walk::survey;

@@ -36,11 +36,14 @@ impl<'a> ProgramKind<'a> {
             ProgramKind::Command(command) => {
                 let configuration = command.config.iter().map(|configuration| &configuration.name);
                 let values = command.values.iter().flat_map(|value| &value.files);
-                configuration.chain(values).chain(&command.environment.cwd).collect()
+                configuration
+                    .chain(values)
+                    .chain(command.environment.cwd.iter().map(|file| &file.name))
+                    .collect()
             }
             ProgramKind::Server(server) => {
                 let configuration = server.config.iter().map(|configuration| &configuration.name);
-                configuration.chain(&server.cwd).collect()
+                configuration.chain(server.cwd.iter().map(|file| &file.name)).collect()
             }
         }
     }

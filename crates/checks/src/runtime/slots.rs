@@ -5,10 +5,11 @@
 use parking_lot::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::parallel::CORES;
 use lockgate_sandbox::{Halt, Limit};
 
 /// The longest wait before the limit is checked again, if no slot becomes free.
-const TURN: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A fixed number of slots for programs.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ pub(crate) struct RunSlot<'a>(&'a Slots);
 impl Default for Slots {
     /// Creates a slot for each core of this process.
     fn default() -> Slots {
-        Slots::new(std::thread::available_parallelism().map_or(2, usize::from))
+        Slots::new(*CORES)
     }
 }
 
@@ -46,7 +47,7 @@ impl Slots {
                 *free = left;
                 return Ok(RunSlot(self));
             }
-            let turn = limit.end().saturating_duration_since(Instant::now()).min(TURN);
+            let turn = limit.end().saturating_duration_since(Instant::now()).min(POLL_INTERVAL);
             self.freed.wait_for(&mut free, turn);
         }
     }

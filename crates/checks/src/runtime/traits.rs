@@ -67,7 +67,7 @@ struct Sources {
 
 impl Traits {
     /// Creates the traits of the drafts, each a path and a text, which is `None` for a removed file. Those of
-    /// the tree are read on first use, if the scope is wider than a file.
+    /// the tree are read on first use, if the scope is the project.
     pub(crate) fn new(
         gate: &Gate,
         root: &Path,
@@ -80,7 +80,8 @@ impl Traits {
             let draft = |(path, text): &(&str, Option<&str>)| {
                 let text = (*text)?;
                 let is_whole = file_walk::is_configuration(gate, path);
-                let traits = if is_whole { Version::hash(text.as_bytes()) } else { roads(text) };
+                let traits =
+                    if is_whole { Version::hash(text.as_bytes()) } else { switches_and_imports(text) };
                 Some(((*path).to_owned(), traits))
             };
             Some(Sources {
@@ -90,8 +91,8 @@ impl Traits {
             })
         };
         let sources = match scope {
-            CacheScope::File => None,
-            CacheScope::Package | CacheScope::Project => sources(),
+            CacheScope::File | CacheScope::Package => None,
+            CacheScope::Project => sources(),
         };
         Traits { drafts: switches_of(drafts), tree: OnceCell::new(), sources }
     }
@@ -101,14 +102,14 @@ impl Traits {
         self.drafts.get(path).copied().unwrap_or_else(|| switches(""))
     }
 
-    /// Returns a version of the traits of the tree and the directives of a draft; `None` if the program looks
-    /// at one file, or the tree is too large.
+    /// Returns a version of the traits of the tree and the directives of a draft; `None` if the scope
+    /// is not the project, or the tree is too large.
     pub(super) fn of_tree_with(&self, path: &str) -> Option<Version> {
         let read = || self.sources.as_ref().and_then(Sources::read);
         let tree = (*self.tree.get_or_init(read))?;
         let mut both = KeyHasher::default();
-        both.add(tree.hex().as_bytes());
-        both.add(self.of_file(path).hex().as_bytes());
+        both.add_version(tree);
+        both.add_version(self.of_file(path));
         Some(both.version())
     }
 
@@ -129,13 +130,13 @@ impl Sources {
             // A file that is not regular, or cannot be read, counts by its name.
             let text = regular::read(&self.root.join(path), left + 1).unwrap_or_default();
             left = left.checked_sub(text.len() as u64)?;
-            files.insert(path.clone(), roads(&String::from_utf8_lossy(&text)));
+            files.insert(path.clone(), switches_and_imports(&String::from_utf8_lossy(&text)));
         }
         files.extend(self.others.configurations.clone());
         let mut all = KeyHasher::default();
-        for (path, roads) in &files {
+        for (path, traits) in &files {
             all.add(path.as_bytes());
-            all.add(roads.hex().as_bytes());
+            all.add_version(*traits);
         }
         Some(all.version())
     }
@@ -147,19 +148,23 @@ fn switches_of(drafts: &[(&str, Option<&str>)]) -> BTreeMap<String, Version> {
 
 /// Returns a version of the lines of a text that may disable a tool.
 fn switches(text: &str) -> Version {
-    hash_lines(text, &|line| has(line, &MARKS) && has(line, &SWITCHES))
+    hash_lines(text, is_switch)
 }
 
 /// Returns a version of those lines and of the lines that name other files.
-fn roads(text: &str) -> Version {
-    hash_lines(text, &|line| has(line, &IMPORT_WORDS) || (has(line, &MARKS) && has(line, &SWITCHES)))
+fn switches_and_imports(text: &str) -> Version {
+    hash_lines(text, |line| is_switch(line) || has(line, &IMPORT_WORDS))
+}
+
+fn is_switch(line: &str) -> bool {
+    has(line, &MARKS) && has(line, &SWITCHES)
 }
 
 fn has(line: &str, words: &[&str]) -> bool {
     words.iter().any(|word| line.contains(word))
 }
 
-fn hash_lines(text: &str, counts: &dyn Fn(&str) -> bool) -> Version {
+fn hash_lines(text: &str, counts: impl Fn(&str) -> bool) -> Version {
     let mut lines = KeyHasher::default();
     for line in text.lines().filter(|line| counts(&line.to_ascii_lowercase())) {
         lines.add(line.trim().as_bytes());

@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::constant_pattern::regex;
+
 /// The number of first lines that may contain a header: it can follow a `#!`, a path, and the opening line of
 /// a front matter.
 const FIRST_LINES: usize = 5;
@@ -16,8 +18,10 @@ const LONGEST: usize = 1000;
 const FIELDS: [&str; 5] = ["template", "version", "created", "updated", "path"];
 
 /// The pattern of the text before the fields.
-static START: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"^\s*(?P<open><!--|/\*+|\{/\*|//+!?|#+|--|;+|%+|"""|''')\s*(?:(?P<word>SCAFFOLD\b\s*:?)\s*|(?P<plain>template=))"#).ok()
+static START: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r#"^\s*(?P<open><!--|/\*+|\{/\*|//+!?|#+|--|;+|%+|"""|''')\s*(?:(?P<word>SCAFFOLD\b\s*:?)\s*|(?P<plain>template=))"#,
+    )
 });
 
 /// The comment markers: the opening one, and the one that must close it.
@@ -60,7 +64,7 @@ impl<'t> FoundHeader<'t> {
         if line.len() > LONGEST {
             return None;
         }
-        let found = START.as_ref()?.captures(line)?;
+        let found = START.captures(line)?;
         let word = found.name("word");
         let from = found
             .name("plain")

@@ -28,13 +28,13 @@ pub(super) struct Capabilities {
 }
 
 impl Capabilities {
-    /// Handles a message; `greeting` is the id of the `initialize` request, which is answered first.
+    /// Handles a message; `initialize` is the id of that request, which is answered first.
     ///
     /// Errors: why the server cannot be used, as the end of a sentence that begins with its name.
     pub(super) fn handle_message(
         &self,
         message: &Value,
-        greeting: u64,
+        initialize: u64,
         state: &mut ServerState,
     ) -> Result<(), String> {
         let method = message.get("method").and_then(Value::as_str);
@@ -48,7 +48,7 @@ impl Capabilities {
                 state.send(&json!({ "jsonrpc": "2.0", "id": id, key: answer }));
             }
             (Some(method), None) => self.handle_notification(method, params, state),
-            (None, Some(id)) if id.as_u64() == Some(greeting) => self.handle_initialize(message, state)?,
+            (None, Some(id)) if id.as_u64() == Some(initialize) => self.handle_initialize(message, state)?,
             (None, Some(id)) => {
                 let answer = match message.get("error") {
                     Some(error) => Err(error.get("code").and_then(Value::as_i64).unwrap_or_default()),
@@ -62,8 +62,8 @@ impl Capabilities {
     }
 
     fn handle_initialize(&self, message: &Value, state: &mut ServerState) -> Result<(), String> {
-        let Some(capabilities) = message.get("result").and_then(|result| result.get("capabilities")) else {
-            let why = message.get("error").and_then(|error| error.get("message")).and_then(Value::as_str);
+        let Some(capabilities) = message.pointer("/result/capabilities") else {
+            let why = message.pointer("/error/message").and_then(Value::as_str);
             return Err(format!("refused to start: {}", sanitize(why.unwrap_or("it gave no reason"))));
         };
         if capabilities.get("diagnosticProvider").is_some_and(|offer| !offer.is_null()) {
@@ -87,8 +87,8 @@ impl Capabilities {
     fn handle_request(&self, method: &str, params: &Value, state: &mut ServerState) -> Option<Value> {
         match method {
             "workspace/configuration" => {
-                let items = params.get("items").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-                Some(items.iter().take(MAX_SETTINGS).map(|item| self.section(item)).collect())
+                let items = params.get("items").and_then(Value::as_array).into_iter().flatten();
+                Some(items.take(MAX_SETTINGS).map(|item| self.section(item)).collect())
             }
             "client/registerCapability" => {
                 for (id, method) in registrations(params, "registrations") {
@@ -139,11 +139,8 @@ impl Capabilities {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
         match method {
             "textDocument/publishDiagnostics" => record_diagnostics(params, state),
-            "$/progress" => {
-                let value = params.get("value");
-                if value.and_then(|value| value.get("kind")).and_then(Value::as_str) == Some("end") {
-                    self.check_message(&text(value.and_then(|value| value.get("message"))), state);
-                }
+            "$/progress" if params.pointer("/value/kind").and_then(Value::as_str) == Some("end") => {
+                self.check_message(&text(params.pointer("/value/message")), state);
             }
             "window/showMessage" => {
                 let message = text(params.get("message"));
@@ -160,7 +157,7 @@ impl Capabilities {
 
     fn check_message(&self, message: &str, state: &mut ServerState) {
         state.ready |= self.status.ready.as_ref().is_some_and(|ready| ready.is_match(message));
-        if self.status.failed.as_ref().is_some_and(|ill| ill.is_match(message)) {
+        if self.status.failed.as_ref().is_some_and(|failed| failed.is_match(message)) {
             state.config_error = Some(sanitize(message));
         }
     }
@@ -178,7 +175,7 @@ fn record_diagnostics(params: &Value, state: &mut ServerState) {
 
 /// The name and method of each registration.
 fn registrations(params: &Value, key: &str) -> Vec<(String, String)> {
-    let all = params.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let all = params.get(key).and_then(Value::as_array).into_iter().flatten();
     let text = |item: &Value, name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
-    all.iter().filter_map(|item| Some((text(item, "id")?, text(item, "method")?))).collect()
+    all.filter_map(|item| Some((text(item, "id")?, text(item, "method")?))).collect()
 }

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use crate::command::ProgramInput;
 use crate::overlay::DraftOverlay;
+use crate::path::file_name;
 use crate::regular;
 use lockgate_policy::{Language, ServerSpec, language_of};
 use lockgate_text::Version;
@@ -102,7 +103,7 @@ pub(super) fn is_on_disk(other: &DraftOverlay<'_>) -> bool {
 
 /// Returns true if a draft is of a file that configures the server, which reads it on disk only.
 pub(super) fn is_configuration(server: &ServerSpec, other: &DraftOverlay<'_>) -> bool {
-    let name = other.path.rsplit('/').next().unwrap_or_default();
+    let name = file_name(other.path);
     server.config.iter().filter(|file| file.name == name).any(|file| {
         let on_disk = || regular::read(&other.root.join(other.path), MAX_READ).unwrap_or_default();
         file.contains.is_empty()

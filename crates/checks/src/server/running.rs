@@ -112,9 +112,9 @@ impl RunningServer {
     pub(super) fn with_state<T>(&self, work: impl FnOnce(&mut ServerState) -> T) -> T {
         let mut state = self.shared.state.lock();
         let done = work(&mut state);
-        let ring = !state.outgoing.is_empty() || state.stop;
+        let wakes = !state.outgoing.is_empty() || state.stop;
         drop(state);
-        if ring {
+        if wakes {
             self.shared.wake();
         }
         done
@@ -187,7 +187,7 @@ impl ServerShared {
     /// Exchanges messages with the server from its start to its end.
     fn run(&self, launch: &Launch) -> Result<ServerExit, String> {
         let mut server = Daemon::start(&launch.order(), launch.memory)?;
-        let greeting = self.state.lock().request("initialize", &launch.initialize_params);
+        let initialize = self.state.lock().request("initialize", &launch.initialize_params);
         let mut frames = LspReader::default();
         loop {
             let outgoing = {
@@ -208,7 +208,7 @@ impl ServerShared {
             frames.feed(server.poll_once(self.wake_fd.as_fd(), IDLE_POLL_INTERVAL));
             let _quiet = rustix::io::read(&self.wake_fd, &mut buffer);
             while let Some(message) = frames.next()? {
-                launch.capabilities.handle_message(&message, greeting, &mut self.state.lock())?;
+                launch.capabilities.handle_message(&message, initialize, &mut self.state.lock())?;
                 self.changed.notify_all();
             }
             if let Some(why) = server.describe_exit() {
@@ -222,9 +222,9 @@ impl ServerShared {
 
     /// Adds the server's own message about its end.
     fn with_last_output(&self, why: String, mut server: Daemon) -> String {
-        let complaint = server.take_stderr();
-        let complaint = String::from_utf8_lossy(&complaint);
-        let line = complaint.lines().map(sanitize).rfind(|line| !line.is_empty());
+        let stderr = server.take_stderr();
+        let stderr = String::from_utf8_lossy(&stderr);
+        let line = stderr.lines().map(sanitize).rfind(|line| !line.is_empty());
         match line.or_else(|| self.state.lock().last_message.clone()) {
             Some(line) => format!("{why}; it said: {line}"),
             None => why,

@@ -70,8 +70,8 @@ impl ServerSession {
     /// Starts a server for one program and project folder. The error is the end of a sentence that begins
     /// with its name.
     pub(super) fn start(launch: Launch) -> Result<ServerSession, String> {
-        let link = RunningServer::start(launch)?;
-        Ok(ServerSession { server: link, documents: Documents::default(), known_files: None, timeouts: 0 })
+        let server = RunningServer::start(launch)?;
+        Ok(ServerSession { server, documents: Documents::default(), known_files: None, timeouts: 0 })
     }
 
     /// Returns true if the server counts as hanging.
@@ -82,10 +82,10 @@ impl ServerSession {
     /// Returns its diagnostics of each text, and the unit of their columns.
     pub(super) fn diagnostics(
         &mut self,
-        question: &DiagnosticsRequest<'_>,
+        request: &DiagnosticsRequest<'_>,
         limit: Limit<'_>,
     ) -> Result<(Vec<Vec<Value>>, Columns), GateError> {
-        let result = OpenDocuments::begin(self).request_diagnostics(question, limit);
+        let result = OpenDocuments::begin(self).request_diagnostics(request, limit);
         match &result {
             Err(GateError::Halted(Halt::TimedOut)) => self.timeouts += 1,
             Ok(_) | Err(_) => self.timeouts = 0,
@@ -141,22 +141,22 @@ impl<'s> OpenDocuments<'s> {
 
     fn request_diagnostics(
         &mut self,
-        question: &DiagnosticsRequest<'_>,
+        request: &DiagnosticsRequest<'_>,
         limit: Limit<'_>,
     ) -> Result<(Vec<Vec<Value>>, Columns), GateError> {
         let columns = self.session.server.wait(limit, |state| match state.initialized && state.ready {
             true => WaitOutcome::Done(state.columns),
             false => WaitOutcome::Wait,
         })?;
-        self.session.sync_files(&question.files);
+        self.session.sync_files(&request.files);
         // The texts to check are shown last, so that their diagnostics consider all other drafts.
-        let all_but_last = question.texts.split_last().map_or(&[][..], |(_, others)| others);
-        for text in question.overlays.iter().chain(all_but_last) {
+        let all_but_last = request.texts.split_last().map_or(&[][..], |(_, others)| others);
+        for text in request.overlays.iter().chain(all_but_last) {
             self.show(text);
         }
         // Show them all again: diagnostics published for the first could predate the last.
-        let versions: Vec<i64> = question.texts.iter().rev().map(|text| self.show(text)).collect();
-        let items = self.wait_for_all(question, versions.into_iter().rev().collect(), limit)?;
+        let versions: Vec<i64> = request.texts.iter().rev().map(|text| self.show(text)).collect();
+        let items = self.wait_for_all(request, versions.into_iter().rev().collect(), limit)?;
         match self.session.server.with_state(|state| state.config_error.clone()) {
             Some(why) => Err(GateError::Broken(format!("cannot read its configuration: {why}"))),
             None => Ok((items, columns)),
@@ -173,27 +173,25 @@ impl<'s> OpenDocuments<'s> {
     /// before the first response is awaited.
     fn wait_for_all(
         &self,
-        question: &DiagnosticsRequest<'_>,
+        request: &DiagnosticsRequest<'_>,
         versions: Vec<i64>,
         limit: Limit<'_>,
     ) -> Result<Vec<Vec<Value>>, GateError> {
-        let mut requests: HashMap<&str, PullRequest> = HashMap::new();
+        let mut pulls: HashMap<&str, PullRequest> = HashMap::new();
         let mut diagnosed = |(text, version): (&DocumentText<'_>, i64)| {
-            if let Some(items) = self.wait_for_published(&text.path, question.offer, version, limit)? {
+            if let Some(items) = self.wait_for_published(&text.path, request.offer, version, limit)? {
                 return Ok(items);
             }
-            // All requests are sent at once, as soon as it is known that the server uses pull diagnostics.
-            if requests.is_empty() {
-                let request = |text: &'_ DocumentText<'_>| self.request(&text.path);
-                requests = question.texts.iter().map(|text| (text.path.as_str(), request(text))).collect();
+            // All pull requests are sent at once, as soon as it is known that the server uses them.
+            if pulls.is_empty() {
+                let pull = |text: &'_ DocumentText<'_>| self.pull(&text.path);
+                pulls = request.texts.iter().map(|text| (text.path.as_str(), pull(text))).collect();
             }
-            let request = requests.remove(text.path.as_str()).unwrap_or_else(|| self.request(&text.path));
-            self.wait_for_pulled(&text.path, request, limit)
+            let pull = pulls.remove(text.path.as_str()).unwrap_or_else(|| self.pull(&text.path));
+            self.wait_for_pulled(&text.path, pull, limit)
         };
-        let items = question.texts.iter().zip(versions).map(&mut diagnosed).collect();
-        self.session
-            .server
-            .with_state(|state| requests.values().for_each(|request| state.cancel(request.id)));
+        let items = request.texts.iter().zip(versions).map(&mut diagnosed).collect();
+        self.session.server.with_state(|state| pulls.values().for_each(|pull| state.cancel(pull.id)));
         items
     }
 
@@ -217,7 +215,7 @@ impl<'s> OpenDocuments<'s> {
     }
 
     /// Sends a pull request for the diagnostics of a document.
-    fn request(&self, path: &str) -> PullRequest {
+    fn pull(&self, path: &str) -> PullRequest {
         let params = json!({ "textDocument": { "uri": uri(path) } });
         self.session.server.with_state(|state| PullRequest {
             id: state.request("textDocument/diagnostic", &params),
@@ -229,27 +227,27 @@ impl<'s> OpenDocuments<'s> {
     fn wait_for_pulled(
         &self,
         path: &str,
-        request: PullRequest,
+        pull: PullRequest,
         limit: Limit<'_>,
     ) -> Result<Vec<Value>, GateError> {
-        let link = &self.session.server;
-        let (mut again, mut broken_off) = (0, 0);
-        let mut first = Some(request);
+        let server = &self.session.server;
+        let (mut refreshed_times, mut cancelled_times) = (0, 0);
+        let mut first = Some(pull);
         loop {
-            let PullRequest { id, refreshes } = first.take().unwrap_or_else(|| self.request(path));
-            let answer = link.wait(limit, |state| match state.take_response(id) {
+            let PullRequest { id, refreshes } = first.take().unwrap_or_else(|| self.pull(path));
+            let answer = server.wait(limit, |state| match state.take_response(id) {
                 Some(answer) => WaitOutcome::Done((answer, state.diagnostics.refreshes)),
                 None => WaitOutcome::Wait,
             });
-            let (answer, refreshed) = answer.inspect_err(|_| link.with_state(|state| state.cancel(id)))?;
+            let (answer, refreshed) = answer.inspect_err(|_| server.with_state(|state| state.cancel(id)))?;
             match answer {
                 // Something that it depends on changed meanwhile.
-                Ok(_) if refreshed != refreshes && again < MAX_REFRESHES => again += 1,
+                Ok(_) if refreshed != refreshes && refreshed_times < MAX_REFRESHES => refreshed_times += 1,
                 Ok(report) => return items(&report),
-                Err(code) if CANCELLED_CODES.contains(&code) && broken_off < MAX_CANCELLED => {
-                    broken_off += 1;
+                Err(code) if CANCELLED_CODES.contains(&code) && cancelled_times < MAX_CANCELLED => {
+                    cancelled_times += 1;
                     let until = Instant::now() + RETRY_PAUSE;
-                    link.wait(limit, |_| match Instant::now() >= until {
+                    server.wait(limit, |_| match Instant::now() >= until {
                         true => WaitOutcome::Done(()),
                         false => WaitOutcome::Until(until),
                     })?;

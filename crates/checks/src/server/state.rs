@@ -69,8 +69,9 @@ pub(super) struct ServerState {
     pub(super) columns: Columns,
     pub(super) diagnostics: DiagnosticsState,
     requests: SentRequests,
-    /// Set while a caller uses it; `used` is the time of the last use.
+    /// Set while a caller uses it.
     pub(super) busy: bool,
+    /// The end of the last use.
     pub(super) last_used: Instant,
     /// The last message that it showed to the user.
     pub(super) last_message: Option<String>,

@@ -9,7 +9,7 @@
 //!
 //! Invariant: nothing outside of the private folder is made or changed. Only the user can enter it. It is
 //! removed with its contents when the [`Stage`] is dropped or, if the process was killed, when a later one
-//! starts a program ([`owner`]).
+//! starts a program.
 
 mod cargo_record;
 mod mounts;

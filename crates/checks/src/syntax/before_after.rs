@@ -16,9 +16,11 @@
 //!
 //! Invariant: an edit that leaves the faults unchanged or only removes some has no new fault.
 
-use super::super::delta::{self, ComparedFinding, MarkedFinding, ReplacedLines};
+use super::super::delta::{self, ComparedFinding, MarkedFinding, Unmatched};
+use super::super::pieces::{ReplacedLines, piece_at, pieces};
 use super::brackets::balance;
 use super::fault::{self, Pass};
+use super::parse_result::Faults;
 use super::python_hosts;
 use super::table::{ParserKind, Stops};
 use super::tree;
@@ -30,9 +32,6 @@ const ONE_PLACE: usize = 12;
 
 /// A parser that reports every fault, so that tree-sitter is not needed.
 const REPORTS_ALL: ParserKind = ParserKind::Own(Stops::Never);
-
-/// Faults in text order, each with the pass that found it.
-pub(super) type Faults = Vec<(ComparedFinding, Pass)>;
 
 /// The faults that tree-sitter finds on both sides, and the unmatched brackets.
 #[derive(Debug, Default)]
@@ -72,7 +71,9 @@ impl BeforeAfter<'_> {
     pub(super) fn opinion_need(&self) -> OpinionNeed {
         let pieces = self.pieces();
         match self.by {
-            REPORTS_ALL if self.brackets_changed(&pieces) || pieces.iter().any(is_insertion) => {
+            REPORTS_ALL
+                if self.brackets_changed(&pieces) || pieces.iter().any(ReplacedLines::is_insertion) =>
+            {
                 OpinionNeed::Brackets
             }
             REPORTS_ALL => OpinionNeed::Nothing,
@@ -82,43 +83,34 @@ impl BeforeAfter<'_> {
 
     /// Returns the pieces that the edit changed.
     pub(super) fn pieces(&self) -> Vec<ReplacedLines> {
-        delta::pieces(self.map, self.before.lines().count(), self.after.lines().count())
+        pieces(self.map, self.before.lines().count(), self.after.lines().count())
     }
 
     /// Returns the faults, compared with those before, plus new ones that only tree-sitter finds.
     pub(super) fn judge(&self, before: &Faults, after: &Faults, opinion: &Opinion) -> Vec<MarkedFinding> {
-        let context = self.context([before, &opinion.old], [after, &opinion.new]);
+        let context = self.context(before, after, opinion);
         let fresh = context.fresh(self, before, after);
-        let mut judged = MarkedFinding::all(marks(after), fresh);
+        let mut judged = MarkedFinding::all(findings(after), fresh);
         if !judged.iter().any(MarkedFinding::is_certain_and_fresh) {
             judged.extend(self.second_look(&context, opinion).into_iter().map(MarkedFinding::fresh));
         }
         judged
     }
 
-    fn context(
-        &self,
-        [old_faults, second_old]: [&Faults; 2],
-        [new_faults, second_new]: [&Faults; 2],
-    ) -> EditContext {
-        let mut new_of_each = Vec::new();
-        let mut with_gone = |before: &Faults, after: &Faults| -> Vec<OldFault> {
-            let (old, new) = (marks(before), marks(after));
-            let unmatched = delta::unmatched(&old, &new, self.map);
-            let after = new.into_iter().zip(unmatched.new);
-            new_of_each.extend(after.filter_map(|(finding, is_new)| is_new.then_some(finding)));
-            let before = old.into_iter().zip(unmatched.gone);
-            before.map(|(finding, is_gone)| OldFault { finding, is_gone }).collect()
-        };
-        let own = with_gone(old_faults, new_faults);
+    fn context(&self, before: &Faults, after: &Faults, opinion: &Opinion) -> EditContext {
         // A parser that reports every fault needs no second opinion on their places.
-        let second = if self.by == REPORTS_ALL { Vec::new() } else { with_gone(second_old, second_new) };
+        let second = match self.by {
+            REPORTS_ALL => ComparedFaults::default(),
+            ParserKind::Own(_) | ParserKind::Tree => {
+                ComparedFaults::new(&opinion.old, &opinion.new, self.map)
+            }
+        };
         let (sound, pieces) = self.pieces().into_iter().partition(|piece| self.sound.contains(piece));
         EditContext {
             pieces,
             sound,
-            faults_of_each: [own, second],
-            new_of_each,
+            own: ComparedFaults::new(before, after, self.map),
+            second,
             last_line: self.after.lines().count(),
         }
     }
@@ -126,13 +118,10 @@ impl BeforeAfter<'_> {
     fn second_look(&self, context: &EditContext, opinion: &Opinion) -> Vec<ComparedFinding> {
         let mut found = Vec::new();
         let ends_early = self.by != ParserKind::Tree && self.by != REPORTS_ALL;
-        if ends_early && opinion.new.len() > opinion.old.len() {
-            let (old, new) = (marks(&opinion.old), marks(&opinion.new));
-            let unmatched = delta::unmatched(&old, &new, self.map).new;
-            let struck = context.struck(&new, &unmatched);
-            found.extend(
-                new.into_iter().zip(struck).filter_map(|(finding, struck)| struck.then_some(finding)),
-            );
+        let second = &context.second;
+        if ends_early && second.new.len() > second.old.len() {
+            let struck = second.new.iter().zip(context.struck(second)).filter(|(_, struck)| *struck);
+            found.extend(struck.map(|(finding, _)| finding.clone()));
         }
         let mut pieces = context.pieces.clone();
         pieces.retain(|piece| !context.repairs(piece));
@@ -162,37 +151,55 @@ impl BeforeAfter<'_> {
     }
 }
 
-/// The replaced lines of an edit and the faults before it.
+/// The replaced lines of an edit, and the faults on both sides.
 struct EditContext {
     /// The pieces that are not sound.
     pieces: Vec<ReplacedLines>,
     sound: Vec<ReplacedLines>,
-    /// The parser's faults before the edit, and tree-sitter's.
-    faults_of_each: [Vec<OldFault>; 2],
-    /// The faults after the edit, of both, that do not match one before it.
-    new_of_each: Vec<ComparedFinding>,
+    /// The faults of the parser.
+    own: ComparedFaults,
+    /// The faults of tree-sitter, if its opinion matters.
+    second: ComparedFaults,
     /// The number of the last line after the edit.
     last_line: usize,
 }
 
-/// A fault before the edit.
-struct OldFault {
-    finding: ComparedFinding,
-    /// Set when the text after the edit does not have it.
-    is_gone: bool,
+/// The faults of one parser before and after the edit.
+#[derive(Default)]
+struct ComparedFaults {
+    old: Vec<ComparedFinding>,
+    new: Vec<ComparedFinding>,
+    unmatched: Unmatched,
+}
+
+impl ComparedFaults {
+    fn new(before: &Faults, after: &Faults, map: &LineMap) -> ComparedFaults {
+        let (old, new) = (findings(before), findings(after));
+        let unmatched = delta::unmatched(&old, &new, map);
+        ComparedFaults { old, new, unmatched }
+    }
+
+    /// Returns each fault before the edit, with `true` if the text after it does not have it.
+    fn old(&self) -> impl Iterator<Item = (&ComparedFinding, bool)> {
+        self.old.iter().zip(self.unmatched.gone.iter().copied())
+    }
+
+    /// Returns each fault after the edit, with `true` if it does not match one before it.
+    fn new_faults(&self) -> impl Iterator<Item = (&ComparedFinding, bool)> {
+        self.new.iter().zip(self.unmatched.new.iter().copied())
+    }
 }
 
 impl EditContext {
     fn fresh(&self, sides: &BeforeAfter<'_>, before: &Faults, after: &Faults) -> Vec<bool> {
-        let (old, new) = (marks(before), marks(after));
-        let unmatched = delta::unmatched(&old, &new, sides.map);
-        let struck = self.struck(&new, &unmatched.new);
-        let all_stand = !unmatched.gone.contains(&true);
+        let Unmatched { gone, new: unmatched } = &self.own.unmatched;
+        let struck = self.struck(&self.own);
+        let all_stand = !gone.contains(&true);
         let added = all_stand && self.pieces.iter().any(|piece| self.old_faults_in(piece) == 0);
         let reached = self.reach(sides, before);
         // A text that only the compiler rejected had no fault that could hide one of the grammar.
         let was_parsed = sides.by == REPORTS_ALL && before.iter().all(|(_, pass)| *pass == Pass::Scopes);
-        let each = unmatched.new.iter().zip(struck).zip(after);
+        let each = unmatched.iter().zip(struck).zip(after);
         each.map(|((&unmatched, struck), (finding, pass))| {
             let short = || {
                 reached.is_some_and(|reached| (*pass, finding.line) < reached) && !self.is_excused(finding)
@@ -213,23 +220,21 @@ impl EditContext {
         if *pass == Pass::OpenBrackets || is_at_end(sides.before, finding) {
             return Some((*pass, 0));
         }
-        let replaced = || {
-            Some(self.pieces.iter().find(|piece| (piece.old.0..=piece.old.1).contains(&finding.line))?.new.0)
-        };
+        let replaced = || Some(piece_at(&self.pieces, |piece| piece.old, finding.line)?.new.0);
         Some((*pass, sides.map.new_line_of(finding.line).or_else(replaced)?))
     }
 
-    /// Returns for each fault `true` if it is a candidate that the edit struck.
-    fn struck(&self, marks: &[ComparedFinding], candidates: &[bool]) -> Vec<bool> {
-        let mut struck = vec![false; marks.len()];
+    /// Returns for each fault after the edit `true` if it is unmatched and the edit struck it.
+    fn struck(&self, faults: &ComparedFaults) -> Vec<bool> {
+        let mut struck = vec![false; faults.new.len()];
         for piece in &self.pieces {
             let mut excused = match self.old_faults_in(piece) {
                 0 => 0,
-                _ if length(piece.old).max(length(piece.new)) <= ONE_PLACE => usize::MAX,
+                _ if piece.old_lines().count().max(piece.new_lines().count()) <= ONE_PLACE => usize::MAX,
                 some => some,
             };
-            for ((finding, &candidate), struck) in marks.iter().zip(candidates).zip(&mut struck) {
-                if candidate && self.wrote(piece, finding) {
+            for ((finding, is_unmatched), struck) in faults.new_faults().zip(&mut struck) {
+                if is_unmatched && self.wrote(piece, finding) {
                     *struck |= excused == 0;
                     excused = excused.saturating_sub(1);
                 }
@@ -249,9 +254,13 @@ impl EditContext {
     /// unmatched bracket, so a bracket that is unmatched after the repair of one of them is not new.
     fn repairs(&self, piece: &ReplacedLines) -> bool {
         let (first, last) = (piece.old.0.saturating_sub(1), piece.old.1 + 1);
-        let was_in = |fault: &OldFault| fault.is_gone && meets(&fault.finding, first, last);
-        let is_in = |finding: &ComparedFinding| meets(finding, piece.new.0, piece.new.1 + 1);
-        self.faults_of_each.iter().flatten().any(was_in) && !self.new_of_each.iter().any(is_in)
+        let was_in = |(finding, is_gone): (&ComparedFinding, bool)| is_gone && meets(finding, first, last);
+        let is_in = |(finding, is_new): (&ComparedFinding, bool)| {
+            is_new && meets(finding, piece.new.0, piece.new.1 + 1)
+        };
+        let both = [&self.own, &self.second];
+        both.iter().any(|faults| faults.old().any(was_in))
+            && !both.iter().any(|faults| faults.new_faults().any(is_in))
     }
 
     /// True if a fault is in lines that the edit wrote, or next to lines that it removed.
@@ -265,14 +274,11 @@ impl EditContext {
     /// piece that is still there was not fixed in it.
     fn old_faults_in(&self, piece: &ReplacedLines) -> usize {
         let (first, last) = piece.old;
-        let counts = |OldFault { finding, is_gone }: &&OldFault| {
-            meets(finding, first, last) || (*is_gone && meets(finding, first.saturating_sub(1), last + 1))
+        let counts = |(finding, is_gone): &(&ComparedFinding, bool)| {
+            meets(finding, first, last) || *is_gone && meets(finding, first.saturating_sub(1), last + 1)
         };
-        self.faults_of_each
-            .iter()
-            .map(|faults| faults.iter().filter(counts).count())
-            .max()
-            .unwrap_or_default()
+        let count = |faults: &ComparedFaults| faults.old().filter(counts).count();
+        count(&self.own).max(count(&self.second))
     }
 }
 
@@ -283,7 +289,7 @@ fn is_allowed_by_host(before: &Faults, finding: &ComparedFinding, pass: Pass) ->
         && before.iter().any(|(old, _)| old.message == finding.message)
 }
 
-fn marks(faults: &Faults) -> Vec<ComparedFinding> {
+fn findings(faults: &Faults) -> Vec<ComparedFinding> {
     faults.iter().map(|(finding, _)| finding.clone()).collect()
 }
 
@@ -295,11 +301,6 @@ fn lone(buffer: &Buffer, offsets: &[usize]) -> Vec<ComparedFinding> {
     offsets.iter().map(finding).collect()
 }
 
-/// True for a piece that replaces no lines.
-pub(super) fn is_insertion(piece: &ReplacedLines) -> bool {
-    piece.old.0 > piece.old.1
-}
-
 /// True if a finding is in these lines.
 fn meets(finding: &ComparedFinding, first: usize, last: usize) -> bool {
     finding.line <= last && finding.end_line >= first
@@ -309,8 +310,4 @@ fn meets(finding: &ComparedFinding, first: usize, last: usize) -> bool {
 fn is_at_end(text: &Buffer, finding: &ComparedFinding) -> bool {
     let lines = text.lines();
     finding.line >= lines.count() && finding.column > lines.text(finding.line).trim_end().chars().count()
-}
-
-fn length((first, last): (usize, usize)) -> usize {
-    (last + 1).saturating_sub(first)
 }

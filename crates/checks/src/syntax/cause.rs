@@ -36,7 +36,7 @@ pub(super) fn cause(
     if balance(after.view()) == before.map_or([0; 3], |before| balance(before.view())) {
         return None;
     }
-    Some(SyntaxFault::new(at, at + 1, format!("\"{bracket}\" is not closed")).mark(lines, after.view()))
+    Some(SyntaxFault::new(at, at + 1, format!("\"{bracket}\" is not closed")).finding(lines, after.view()))
 }
 
 /// The new faults that an unclosed bracket explains.

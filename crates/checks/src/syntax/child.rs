@@ -22,12 +22,12 @@ use libc::SIGABRT;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
+use super::doubled;
 use super::fault::SyntaxFault;
 use super::parse::{Parse, ParseFailure, wait_for_slot};
 use super::table::{self, OwnParser};
 use super::tree::MAX_FAULTS;
 use super::worker::panic_message;
-use super::{doubled, yaml};
 use crate::markdown_page::{MarkdownPage, headings};
 use lockgate_sandbox::{Halt, Limit, Order, ProcessOutcome, Sandbox, run as run_program};
 use lockgate_syntax::{self as grammar, MemoryLimit};
@@ -51,7 +51,7 @@ pub fn parse_large_texts_with(executable: PathBuf) {
 
 /// Returns the executable that reads a text of this length, if the text is large and an executable is set.
 pub(crate) fn program_for(length: usize) -> Option<&'static Path> {
-    PROGRAM.get().map(PathBuf::as_path).filter(|_| length > grammar::SMALL)
+    program().filter(|_| length > grammar::SMALL)
 }
 
 /// Returns the executable that reads large texts, if one is set.
@@ -182,7 +182,7 @@ fn reply(task: Task, language: &str, path: &str, memory: &str) -> Result<(), Box
     std::io::stdin().read_to_string(&mut text)?;
     let read = || match task {
         Task::Faults => table::row(language)?.parser.as_ref().map(|own| faults(own, language, &text, path)),
-        Task::Keys => Some(Reply::Keys(limited(doubled::keys(language, &text)))),
+        Task::Keys => Some(Reply::Keys(doubled::keys(language, &text))),
         Task::Page => Some(Reply::Page(MarkdownPage::read(&text))),
         Task::Headings => Some(Reply::Headings(headings(&text))),
     };
@@ -198,31 +198,21 @@ fn reply(task: Task, language: &str, path: &str, memory: &str) -> Result<(), Box
 }
 
 fn faults(own: &OwnParser, language: &str, text: &str, path: &str) -> Reply {
-    if language == "yaml" {
-        let mut keys = doubled::YamlKeys::default();
-        let parse = yaml::read_events(text, &mut |event, at| keys.see(event, at));
-        return from_parse(parse, || Some(limited(keys.faults(text))));
-    }
-    let parse = match own.levels.map(|levels| levels(text)) {
-        Some(Err(fault)) => Parse::faulty(vec![fault]),
-        Some(Ok(_)) | None => (own.read)(text, path),
-    };
-    from_parse(parse, || None)
-}
-
-fn from_parse(parse: Parse, keys: impl FnOnce() -> Option<Vec<SyntaxFault>>) -> Reply {
-    match parse {
-        Parse::Read { faults, parts } if faults.is_empty() => {
-            Reply::Faults { faults: Vec::new(), keys: keys(), parts }
+    let (parse, keys) = match own.levels.map(|levels| levels(text)) {
+        Some(Err(fault)) => (Parse::faulty(vec![fault]), None),
+        Some(Ok(_)) | None if language == "yaml" => {
+            let (parse, keys) = doubled::read_yaml(text);
+            (parse, Some(keys))
         }
-        Parse::Read { faults, parts } => Reply::Faults { faults: limited(faults), keys: None, parts },
+        Some(Ok(_)) | None => ((own.read)(text, path), None),
+    };
+    match parse {
+        Parse::Read { mut faults, parts } => {
+            faults.truncate(MAX_FAULTS);
+            Reply::Faults { keys: keys.filter(|_| faults.is_empty()), faults, parts }
+        }
         Parse::TooDeep => Reply::TooDeep,
     }
-}
-
-fn limited(mut faults: Vec<SyntaxFault>) -> Vec<SyntaxFault> {
-    faults.truncate(MAX_FAULTS);
-    faults
 }
 
 /// Limits the memory and the processor time of this process from now on. The kernel counts the stack of a thread as memory.

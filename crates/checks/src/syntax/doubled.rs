@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use granit_parser::{Event, ScalarStyle};
 
 use super::fault::SyntaxFault;
+use super::parse::Parse;
 use super::{jsonc, yaml};
 
 /// The languages whose maps are checked.
@@ -16,10 +17,17 @@ const MOST: usize = 100;
 /// Returns a fault for each duplicate key of a text that has no other faults.
 pub(super) fn keys(language: &str, text: &str) -> Vec<SyntaxFault> {
     match language {
-        "yaml" => in_yaml(text),
+        "yaml" => read_yaml(text).1,
         "json" | "jsonc" => in_json(text),
         _ => Vec::new(),
     }
+}
+
+/// Parses a stream up to the first fault; also returns a fault for each duplicate key before it.
+pub(super) fn read_yaml(text: &str) -> (Parse, Vec<SyntaxFault>) {
+    let mut keys = YamlKeys::default();
+    let parse = yaml::read_events(text, &mut |event, at| keys.see(event, at));
+    (parse, keys.faults(text))
 }
 
 fn doubled(at: usize, length: usize, key: &str) -> SyntaxFault {
@@ -50,15 +58,9 @@ fn pass(open: &mut [OpenContainer], key: Option<&str>) -> bool {
     }
 }
 
-fn in_yaml(text: &str) -> Vec<SyntaxFault> {
-    let mut keys = YamlKeys::default();
-    let _parse = yaml::read_events(text, &mut |event, at| keys.see(event, at));
-    keys.faults(text)
-}
-
 /// Collects the duplicate keys of a YAML text from its events.
 #[derive(Default)]
-pub(super) struct YamlKeys {
+struct YamlKeys {
     open: Vec<OpenContainer>,
     /// The duplicate keys, each with the number of its first character.
     places: Vec<(usize, String)>,
@@ -66,7 +68,7 @@ pub(super) struct YamlKeys {
 
 impl YamlKeys {
     /// Processes an event that begins at this character of the text.
-    pub(super) fn see(&mut self, event: Event<'_>, at: usize) {
+    fn see(&mut self, event: Event<'_>, at: usize) {
         let open = &mut self.open;
         match event {
             Event::MappingStart(..) => {
@@ -93,7 +95,7 @@ impl YamlKeys {
     }
 
     /// Returns a fault for each duplicate key.
-    pub(super) fn faults(self, text: &str) -> Vec<SyntaxFault> {
+    fn faults(self, text: &str) -> Vec<SyntaxFault> {
         // The parser counts characters, and the places are in text order.
         let (mut characters, mut faults) = (text.char_indices().enumerate(), Vec::new());
         for (index, key) in self.places {

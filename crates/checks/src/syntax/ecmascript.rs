@@ -82,11 +82,8 @@ fn without_comments(mut text: &str) -> &str {
         text = text.trim_end();
         let line = text.rfind('\n').map_or(0, |end| end + 1);
         let is_comment = text.get(line..).is_some_and(|last| last.trim_start().starts_with("//"));
-        let cut = match text.ends_with("*/") {
-            _ if is_comment => Some(line),
-            true => text.rfind("/*"),
-            false => None,
-        };
+        let cut =
+            if is_comment { Some(line) } else { text.strip_suffix("*/").and_then(|_| text.rfind("/*")) };
         match cut.and_then(|cut| text.get(..cut)) {
             Some(rest) => text = rest,
             None => return text,

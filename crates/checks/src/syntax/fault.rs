@@ -52,7 +52,7 @@ impl SyntaxFault {
     }
 
     /// Converts the fault to a finding with lines and columns; an offset beyond the last line becomes its end.
-    pub(super) fn mark(&self, lines: Lines<'_>, text: &str) -> ComparedFinding {
+    pub(super) fn finding(&self, lines: Lines<'_>, text: &str) -> ComparedFinding {
         let (line, column) = place(lines, text, self.at);
         let mut finding = ComparedFinding::new(lines, (line, column), self.message.clone());
         // The byte before the end: a fault up to the end of a line does not reach into the next one.
@@ -96,7 +96,7 @@ mod tests {
     fn a_fault_up_to_a_line_end_stays_on_its_line() {
         let buffer = Buffer::read(b"ab\ncd\n".to_vec(), Hints::default()).unwrap();
         let lines = |at, end| {
-            let finding = SyntaxFault::new(at, end, "x").mark(buffer.lines(), buffer.view());
+            let finding = SyntaxFault::new(at, end, "x").finding(buffer.lines(), buffer.view());
             (finding.line, finding.end_line)
         };
         assert_eq!([lines(0, 3), lines(0, 4), lines(3, 3), lines(6, 6)], [(1, 1), (1, 2), (2, 2), (2, 2)]);

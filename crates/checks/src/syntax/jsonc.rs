@@ -7,10 +7,7 @@ use super::parse::Parse;
 /// and neither is a file without a value.
 pub(super) fn read(text: &str, path: &str) -> Parse {
     let plain = plain(text);
-    match plain.trim().is_empty() {
-        true => Parse::valid(Vec::new()),
-        false => json::read(&plain, path),
-    }
+    if plain.trim().is_empty() { Parse::valid(Vec::new()) } else { json::read(&plain, path) }
 }
 
 /// Returns the text with spaces for its comments and trailing commas, so that all offsets stay. A comment that is not closed

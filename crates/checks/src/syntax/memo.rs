@@ -4,10 +4,9 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::before_after::Faults;
 use super::brackets::BracketReport;
 use super::fault::SyntaxFault;
-use super::parse_result::ParseResult;
+use super::parse_result::{Faults, ParseResult};
 use super::tree::TreeReport;
 use crate::bounded_cache::{BoundedCache, CacheValue};
 use crate::delta::ComparedFinding;
@@ -36,7 +35,7 @@ impl CacheValue for Arc<ParseResult> {
         let faults = |faults: &Faults| faults.iter().map(|(fault, _)| finding(fault)).sum::<usize>();
         let keys = |keys: &Vec<ComparedFinding>| keys.iter().map(finding).sum::<usize>();
         size_of::<ParseResult>()
-            + faults(&self.marks)
+            + faults(&self.faults)
             + self.keys.as_ref().map_or(0, keys)
             + size_of::<u32>() * self.parts.len()
     }

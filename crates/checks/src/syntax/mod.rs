@@ -48,12 +48,13 @@ pub(crate) use self::brackets::balance as bracket_balance;
 pub use self::child::{parse_for_parent, parse_large_texts_with};
 pub(crate) use self::parse::{ParseFailure, unreadable};
 
-use self::before_after::{BeforeAfter, Opinion, OpinionNeed, is_insertion};
+use self::before_after::{BeforeAfter, Opinion, OpinionNeed};
 use self::cause::Explains;
-use self::parse_result::ParseResult;
-use self::readers::{LanguageReaders, marked};
-use super::delta::{self, Belief, ComparedFinding, MarkedFinding, ReplacedLines};
+use self::parse_result::{ParseResult, located};
+use self::readers::LanguageReaders;
+use super::delta::{self, Belief, ComparedFinding, MarkedFinding};
 use super::draft::Draft;
+use super::pieces::ReplacedLines;
 use lockgate_sandbox::Limit;
 use lockgate_text::{Buffer, Hints};
 
@@ -113,14 +114,14 @@ fn marks(draft: &Draft<'_>, readers: &LanguageReaders<'_>) -> Result<Vec<MarkedF
     if is_template(readers, draft, &after)? {
         return Err(ParseFailure::Template);
     }
-    if !after.marks.is_empty() && row.name == "javascript" && ecmascript::is_flow(draft.after.view()) {
+    if !after.faults.is_empty() && row.name == "javascript" && ecmascript::is_flow(draft.after.view()) {
         return Err(ParseFailure::Unreadable(
             "has Flow type annotations, which no available parser reads".to_owned(),
         ));
     }
     match draft.before {
-        _ if after.marks.is_empty() => doubled_keys(readers, draft, after.keys.as_deref()),
-        None => Ok(before_after::all_new(&after.marks)),
+        _ if after.faults.is_empty() => doubled_keys(readers, draft, after.keys.as_deref()),
+        None => Ok(before_after::all_new(&after.faults)),
         Some(before) => compare(readers, draft, before, after),
     }
 }
@@ -135,14 +136,7 @@ fn doubled_keys(
         return Ok(Vec::new());
     }
     let after = after.map_or_else(|| readers.keys(draft.after), |after| Ok(after.to_vec()))?;
-    let new = match draft.before.filter(|_| !after.is_empty()) {
-        None => vec![true; after.len()],
-        Some(before) => {
-            let lines = (before.lines().count(), draft.after.lines().count());
-            delta::flag_new(&readers.keys(before)?, &after, draft.map, lines)
-        }
-    };
-    Ok(MarkedFinding::all(after, new))
+    delta::mark_new(draft, after, |before| readers.keys(before))
 }
 
 /// True if the parser stops at a template tag and something else marks the text as a template: its path, a tag there
@@ -153,7 +147,7 @@ fn is_template(
     after: &ParseResult,
 ) -> Result<bool, ParseFailure> {
     let first = |reading: &ParseResult| {
-        let certain = reading.marks.iter().filter(|(finding, _)| finding.belief == Belief::Certain);
+        let certain = reading.faults.iter().filter(|(finding, _)| finding.belief == Belief::Certain);
         certain.map(|(finding, _)| finding.line).min()
     };
     let Some(line) = first(after) else { return Ok(false) };
@@ -190,8 +184,8 @@ fn compare(
         // Faults of two different parsers cannot be compared, so tree-sitter reads both sides.
         _ => (Arc::new(readers.read_tree(before)?), Arc::new(readers.read_tree(draft.after)?)),
     };
-    if old.marks.is_empty() {
-        return Ok(before_after::all_new(&after.marks));
+    if old.faults.is_empty() {
+        return Ok(before_after::all_new(&after.faults));
     }
     let mut sides =
         BeforeAfter { before, after: draft.after, map: draft.map, by: after.by, sound: Vec::new() };
@@ -204,7 +198,7 @@ fn compare(
         OpinionNeed::Everything => opinion(readers, before, draft.after)?,
     };
     sides.sound = sound_pieces(readers, &sides, &opinion.old_lone);
-    Ok(sides.judge(&old.marks, &after.marks, &opinion))
+    Ok(sides.judge(&old.faults, &after.faults, &opinion))
 }
 
 /// Returns the inserted pieces that are valid by themselves, below a bracket that was open before. A fault there can
@@ -223,10 +217,10 @@ fn sound_pieces(
         let (first, last) = piece.new;
         let text = after.view().get(after.lines().block(first, last)).unwrap_or_default();
         let part = Buffer::read(text.as_bytes().to_vec(), Hints::default()).ok();
-        part.and_then(|part| readers.read_piece(&part).ok()).is_some_and(|read| read.marks.is_empty())
+        part.and_then(|part| readers.read_piece(&part).ok()).is_some_and(|read| read.faults.is_empty())
     };
     let mut pieces = sides.pieces();
-    pieces.retain(|piece| is_insertion(piece) && piece.old.0 > open && is_sound(piece));
+    pieces.retain(|piece| piece.is_insertion() && piece.old.0 > open && is_sound(piece));
     pieces
 }
 
@@ -239,8 +233,8 @@ fn opinion(readers: &LanguageReaders<'_>, before: &Buffer, after: &Buffer) -> Re
         Err(_) => return Ok(Opinion::default()),
     };
     Ok(Opinion {
-        old: marked(&old.faults, before),
-        new: marked(&new.faults, after),
+        old: located(&old.faults, before),
+        new: located(&new.faults, after),
         old_lone: old.brackets.lone.clone(),
         new_lone: new.brackets.lone.clone(),
     })

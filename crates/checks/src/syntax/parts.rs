@@ -251,7 +251,7 @@ mod tests {
         let readers = LanguageReaders::new(row, path, limit);
         let (old, mut dice) = (buffer(&text(language, part)), Dice(7));
         let known = readers.read(&old).ok().unwrap();
-        assert!(known.marks.is_empty() && known.parts.len() > 5, "{language}: {known:?}");
+        assert!(known.faults.is_empty() && known.parts.len() > 5, "{language}: {known:?}");
         let lines: Vec<u32> =
             old.view().match_indices('\n').map(|(at, _)| u32::try_from(at + 1).unwrap()).collect();
         let (mut count, mut wrong) = (0, Vec::new());
@@ -272,11 +272,11 @@ mod tests {
                     readers.read_changed_part(&draft).ok().flatten().is_some()
                 }
                 Cuts::EveryLine => ChangedPart::find(old.view(), new.view(), &lines)
-                    .is_some_and(|change| readers.read(&buffer(change.new)).ok().unwrap().marks.is_empty()),
+                    .is_some_and(|change| readers.read(&buffer(change.new)).ok().unwrap().faults.is_empty()),
             };
             count += usize::from(by_parts);
             let whole = readers.read(&new).ok().unwrap();
-            if by_parts && !whole.marks.is_empty() {
+            if by_parts && !whole.faults.is_empty() {
                 wrong.push(new.view().to_owned());
             }
         }

@@ -5,20 +5,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::before_after::Faults;
 use super::brackets::BracketReport;
 use super::child::{self, NoReply, Reply, Task};
 use super::doubled;
-use super::fault::SyntaxFault;
 use super::memo;
 use super::parse::{Parse, ParseFailure, TOO_DEEP, wait_for_slot};
-use super::parse_result::ParseResult;
+use super::parse_result::{ParseResult, doubtful};
 use super::parts::{ChangedPart, PartCheck};
 use super::stack::{LEAST_STACK, MAX_STACK};
 use super::table::{LanguageParsers, OwnParser, ParserKind, Stops};
 use super::tree::{self, TreeReport};
 use super::worker::{self, JobOutcome};
-use crate::delta::{Belief, ComparedFinding};
+use crate::delta::ComparedFinding;
 use crate::draft::Draft;
 use lockgate_sandbox::{Halt, Limit};
 use lockgate_syntax as grammar;
@@ -54,7 +52,7 @@ impl<'a> LanguageReaders<'a> {
     pub(super) fn read(&self, buffer: &Buffer) -> Result<Arc<ParseResult>, ParseFailure> {
         if self.parsers.accepts_every_text() {
             let by = ParserKind::Own(Stops::Never);
-            return Ok(Arc::new(ParseResult { by, marks: Vec::new(), keys: None, parts: Vec::new() }));
+            return Ok(Arc::new(ParseResult::new(by, &[], Vec::new(), buffer)));
         }
         let key = self.key(buffer);
         if let Some(known) = memo::PARSED.get(key) {
@@ -87,7 +85,7 @@ impl<'a> LanguageReaders<'a> {
     pub(super) fn read_changed_part(&self, draft: &Draft<'_>) -> Result<Option<ParseResult>, ParseFailure> {
         let Some(fits) = self.parsers.part_check else { return Ok(None) };
         let before = draft.before.and_then(|before| Some((before, memo::PARSED.get(self.key(before))?)));
-        let Some((before, known)) = before.filter(|(_, known)| known.marks.is_empty()) else {
+        let Some((before, known)) = before.filter(|(_, known)| known.faults.is_empty()) else {
             return Ok(None);
         };
         let Some(change) = ChangedPart::find(before.view(), draft.after.view(), &known.parts) else {
@@ -101,7 +99,7 @@ impl<'a> LanguageReaders<'a> {
             None => None,
             Some(own) => self.read_part(own, fits, change, &part)?,
         };
-        let read = read.filter(|read| read.by == known.by && read.marks.is_empty());
+        let read = read.filter(|read| read.by == known.by && read.faults.is_empty());
         Ok(read.map(|read| ParseResult { parts: change.parts(&known.parts, &read.parts), ..read }))
     }
 
@@ -156,18 +154,16 @@ impl<'a> LanguageReaders<'a> {
 
     pub(super) fn read_tree(&self, buffer: &Buffer) -> Result<ParseResult, ParseFailure> {
         let survey = self.survey(buffer)?;
-        let marks = marked(&survey.faults, buffer);
-        Ok(ParseResult { by: ParserKind::Tree, marks, keys: None, parts: survey.parts.clone() })
+        Ok(ParseResult::new(ParserKind::Tree, &survey.faults, survey.parts.clone(), buffer))
     }
 
     /// Reads a whole text with tree-sitter, which accepts some faults.
     fn read_whole_tree(&self, buffer: &Buffer) -> Result<ParseResult, ParseFailure> {
         let mut result = self.read_tree(buffer)?;
-        let fault = (self.parsers.credit.whole_fault)(buffer.view());
-        if let Some(fault) = fault {
-            let mark = fault.mark(buffer.lines(), buffer.view());
-            let at = result.marks.partition_point(|(other, _)| other.line < mark.line);
-            result.marks.insert(at, (mark, fault.pass));
+        if let Some(fault) = (self.parsers.credit.whole_fault)(buffer.view()) {
+            let finding = fault.finding(buffer.lines(), buffer.view());
+            let at = result.faults.partition_point(|(other, _)| other.line < finding.line);
+            result.faults.insert(at, (finding, fault.pass));
             result.parts.clear();
         }
         Ok(result)
@@ -216,9 +212,9 @@ impl<'a> LanguageReaders<'a> {
     ) -> Result<Option<ParseResult>, ParseFailure> {
         match child::ask(program, Task::Faults, (self.parsers.name, self.path), buffer.view(), self.limit) {
             Ok(Reply::Faults { faults, keys, parts }) => {
-                let marks = marked(&faults, buffer);
                 let keys = keys.map(|keys| doubtful(&keys, buffer));
-                Ok(Some(ParseResult { by: ParserKind::Own(own.stops), marks, keys, parts }))
+                let result = ParseResult::new(ParserKind::Own(own.stops), &faults, parts, buffer);
+                Ok(Some(ParseResult { keys, ..result }))
             }
             Ok(Reply::TooDeep) => Ok(None),
             Err(NoReply::Failed(why)) => {
@@ -289,23 +285,5 @@ pub(super) fn processor_time_limit(text: &str) -> Duration {
 /// Converts the result of the language's own parser; `None` if it could not read the text.
 fn parse_result(own: &OwnParser, buffer: &Buffer, parse: Option<Parse>) -> Option<ParseResult> {
     let Some(Parse::Read { faults, parts }) = parse else { return None };
-    let by = ParserKind::Own(own.stops);
-    Some(ParseResult { by, marks: marked(&faults, buffer), keys: None, parts })
-}
-
-/// Converts faults of a text to findings that only warn.
-fn doubtful(faults: &[SyntaxFault], buffer: &Buffer) -> Vec<ComparedFinding> {
-    let finding = |fault: &SyntaxFault| fault.mark(buffer.lines(), buffer.view());
-    faults.iter().map(|fault| ComparedFinding { belief: Belief::Doubtful, ..finding(fault) }).collect()
-}
-
-/// Converts faults to findings in text order. Only the first fault of a line is kept, preferably a certain one: the
-/// others mostly follow from it, and each fault reads its line once more.
-pub(super) fn marked(faults: &[SyntaxFault], buffer: &Buffer) -> Faults {
-    let (lines, text) = (buffer.lines(), buffer.view());
-    let mut faults: Vec<_> = faults.iter().collect();
-    let line = |fault: &SyntaxFault| lines.line_at(fault.at).min(lines.count());
-    faults.sort_by_key(|fault| (line(fault), fault.belief, fault.at));
-    faults.dedup_by_key(|fault| line(fault));
-    faults.into_iter().map(|fault| (fault.mark(lines, text), fault.pass)).collect()
+    Some(ParseResult::new(ParserKind::Own(own.stops), &faults, parts, buffer))
 }

@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use crate::path::folder;
+
 /// The names of folders that contain templates.
 const FOLDERS: [&str; 4] = ["templates", "template", "chart", "charts"];
 
@@ -117,8 +119,7 @@ fn is_alone(text: &str, span: &Range<usize>) -> bool {
 
 /// True if the path of a text marks it as a template.
 pub(super) fn is_named(path: &str) -> bool {
-    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
-    path.contains("{{") || path.contains("{%") || folders.split('/').any(|name| FOLDERS.contains(&name))
+    path.contains("{{") || path.contains("{%") || folder(path).split('/').any(|name| FOLDERS.contains(&name))
 }
 
 /// True if these lines, given as a range of offsets, have a tag that only templates have.

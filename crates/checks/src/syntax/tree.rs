@@ -89,12 +89,11 @@ fn read(
 
 /// Collects the report of a tree in one walk.
 fn collect(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<TreeReport, Halt> {
-    let (survey, brackets) = (TreeReport::default(), BracketPairs::default());
     let mut walker = TreeWalk {
         credit,
         text,
-        survey,
-        brackets,
+        survey: TreeReport::default(),
+        brackets: BracketPairs::default(),
         accepted: Vec::new(),
         loose: 0,
         is_lost: false,

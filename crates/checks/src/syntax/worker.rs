@@ -23,7 +23,7 @@ use lockgate_sandbox::{Halt, Limit};
 /// The most threads that may still run after their time limit.
 const MAX_LEFT_BEHIND: usize = 4;
 /// The interval at which a waiting caller checks its limit.
-const GLANCE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The time that a thread gets to end after its time limit.
 const GRACE: Duration = Duration::from_secs(1);
@@ -65,7 +65,7 @@ pub(super) fn run<T: Send + 'static>(
         return JobOutcome::NoThread;
     }
     let is_left = Arc::new(AtomicBool::new(false));
-    let guard = Leaving(Arc::clone(&is_left));
+    let guard = EndGuard(Arc::clone(&is_left));
     let (send, receive) = channel();
     let work = move || {
         let _guard = guard;
@@ -86,7 +86,7 @@ fn wait<T>(
 ) -> JobOutcome<T> {
     loop {
         let left = limit.end().saturating_duration_since(Instant::now());
-        let received = receive.recv_timeout(left.min(GLANCE));
+        let received = receive.recv_timeout(left.min(POLL_INTERVAL));
         if matches!(received, Err(RecvTimeoutError::Timeout)) {
             let Some(halt) = limit.reached() else { continue };
             if matches!(receive.recv_timeout(GRACE), Err(RecvTimeoutError::Timeout)) {
@@ -114,9 +114,9 @@ fn leave(is_left: &AtomicBool) {
 }
 
 /// A guard that marks the end of a thread, also after a panic.
-struct Leaving(Arc<AtomicBool>);
+struct EndGuard(Arc<AtomicBool>);
 
-impl Drop for Leaving {
+impl Drop for EndGuard {
     fn drop(&mut self) {
         if self.0.swap(true, Ordering::AcqRel) {
             LEFT_BEHIND.fetch_sub(1, Ordering::Relaxed);

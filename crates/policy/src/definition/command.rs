@@ -39,8 +39,9 @@ pub struct ProgramSpec {
 /// The environment in which a program runs.
 #[derive(Debug, Default)]
 pub struct RunEnvironment {
-    /// Names of files: the program runs in the nearest folder above the file that has one of them, else in the root.
-    pub cwd: Vec<String>,
+    /// The program runs in the nearest folder above the file that has one of these files, else in the root. If none of
+    /// them contains the text that it must, the text does not count.
+    pub cwd: Vec<Configuration>,
     /// Folders that precede the program's search path, if they exist.
     pub path: Vec<CommandWord>,
     /// Variables that are added.
@@ -155,7 +156,7 @@ impl CommandSpec {
             },
             words: words.iter().map(|word| plain(word)).collect(),
             environment: RunEnvironment {
-                cwd: POLICY_FILES.map(str::to_owned).to_vec(),
+                cwd: POLICY_FILES.map(Configuration::of_any_text).to_vec(),
                 variables: validating_env(program),
                 ..RunEnvironment::default()
             },
@@ -286,7 +287,7 @@ fn parse_command(fields: &MapFields, invocation: &MapFields) -> Result<CommandSp
         words,
         environment: RunEnvironment {
             path: fields.each("path", own_folder)?,
-            cwd: fields.optional("cwd", names)?.unwrap_or_default(),
+            cwd: fields.each("cwd", configuration)?,
             variables: fields.each_entry("env", variable)?,
             network: fields.read("network", false)?,
         },
@@ -416,7 +417,7 @@ tables! {
         "path": List(&Words(&["{venv}/bin", "{node_modules}/.bin"]), 0), Is("[]")
             => "`command`: folders to put before its search path, if they exist";
         "cwd": List(&Text, 0), Is("[]")
-            => "`command`: it runs in the nearest folder above the file that has one of these files, else in the root";
+            => "`command`: it runs in the nearest folder above the file that has one of these files, else in the root; `name#text` counts if the file contains that text, or if none of the files counts";
         "ran": List(&Whole(EXIT), 0), Is("[0, 1]") => "`command`: the exit codes after which its output is read";
         "unseen": Regex, Described("none") => "`command`: what it prints when it skipped the file";
         "missing": List(&Map(&[MISSING]), 0), Is("[]")

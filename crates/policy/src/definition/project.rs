@@ -15,6 +15,13 @@ pub struct Configuration {
     pub contains: String,
 }
 
+impl Configuration {
+    /// Creates a configuration that counts whatever it contains.
+    pub(super) fn of_any_text(name: &str) -> Configuration {
+        Configuration { name: name.to_owned(), contains: String::new() }
+    }
+}
+
 /// The behaviour without a configuration of the tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unconfigured {

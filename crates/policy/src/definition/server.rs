@@ -4,7 +4,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::command::{COMMAND, CacheScope, CommandSpec, ProgramSpec, command, program_spec, variable};
-use super::project::{Configuration, configuration, names};
+use super::project::{Configuration, configuration};
 use super::template::CommandWord;
 use crate::language::{language_named, unknown_language};
 use crate::node::{MapFields, MapKey, PolicyError, YamlNode};
@@ -38,7 +38,7 @@ pub struct ServerSpec {
     /// The files that it sees although they are not on disk.
     pub new_files: NewFiles,
     /// File names: the server starts in the nearest folder above the file that has one of them, else in the root.
-    pub cwd: Vec<String>,
+    pub cwd: Vec<Configuration>,
     /// Files whose text affects its findings, from the file's folder up to the root.
     pub config: Vec<Configuration>,
     /// The inputs that the result depends on.
@@ -130,7 +130,7 @@ pub(super) fn server(fields: &MapFields) -> Result<ServerSpec, PolicyError> {
         },
         status: StatusPatterns { ready: own.read_optional("ready")?, failed: own.read_optional("ill")? },
         new_files: own.read("new_files", NewFiles::Alone)?,
-        cwd: fields.optional("cwd", names)?.unwrap_or_default(),
+        cwd: fields.each("cwd", configuration)?,
         config: fields.each("config", configuration)?,
         scope: fields.read("scope", CacheScope::Project)?,
         fallback: fallback(fields)?,
@@ -194,7 +194,7 @@ tables! {
     /// The keys of a definition of the kind `server` that has no fallback command.
     SERVER_ALONE {
         "cwd": List(&Text, 0), Is("[]")
-            => "`server`: it is started for the nearest folder above the file that has one of these files, else for the root";
+            => "`server`: it is started for the nearest folder above the file that has one of these files, else for the root; `name#text` counts if the file contains that text, or if none of the files counts";
         "config": List(&Text, 0), Is("[]")
             => "`server`: names of files whose text changes its result; `name#text` counts if the file contains that text";
         "scope": Words(CacheScope::WORDS), Is("project") => "`server`: what its result depends on";

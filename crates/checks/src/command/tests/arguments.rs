@@ -76,6 +76,29 @@ fn it_runs_in_the_nearest_folder_that_has_a_configuration() {
     }
 }
 
+/// A file with the text comes first, however far above; without one, the nearest file of the name counts.
+#[test]
+fn the_folder_to_run_in_has_a_file_that_contains_a_text() {
+    let fixture = Fixture::new(&[
+        ("a/conf", "[tool]\n"),
+        ("a/b/conf", "[other]\n"),
+        ("a/b/c/d/x", ""),
+        ("e/conf", ""),
+        ("e/f/x", ""),
+    ]);
+    let root = fixture.root();
+    for (cwd, path, expected) in [
+        ("['conf#[tool']", "a/b/c/d/x", root.join("a")),
+        ("['conf#[other']", "a/b/c/d/x", root.join("a/b")),
+        ("['conf#[none']", "a/b/c/d/x", root.join("a/b")),
+        ("['conf#[tool', own]", "e/f/x", root.join("e")),
+        ("['conf#[tool']", "y", root.clone()),
+    ] {
+        let record = fixture.mirrored("x", &stdin(&format!("cwd: {cwd}")), path, b"");
+        assert_eq!(record["cwd"], json!(expected), "{cwd} {path}");
+    }
+}
+
 #[test]
 fn a_configuration_counts_by_what_it_holds() {
     let fixture =

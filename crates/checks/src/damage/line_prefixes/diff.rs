@@ -1,22 +1,20 @@
 //! Finds the diff marks `+`, `-` and `@@` before new lines.
 
-mod marks;
 mod operators;
 #[cfg(test)]
 mod tests;
 
-use self::marks::marked;
 use super::super::code_files::is_makefile;
 use super::super::lexical_syntax::TextKind;
 use super::super::lexis::LexicalPart;
-use super::super::patches::hunk;
+use super::super::patches::{hunk, marked};
 use super::super::text_pair::{DamageFinding, TextPair};
-use crate::delta::ReplacedLines;
+use crate::pieces::ReplacedLines;
 
 /// Returns a finding at the first line of a piece that shows that the piece is a diff.
 pub(super) fn look(texts: &TextPair<'_>, piece: &ReplacedLines) -> Option<DamageFinding> {
     let text = |line: usize| texts.after.text(line);
-    let lines = || (piece.new.0..=piece.new.1).filter(|line| !text(*line).trim().is_empty());
+    let lines = || piece.new_lines().filter(|line| !text(*line).trim().is_empty());
     let was_replaced = |line: usize| {
         marked(text(line))
             .is_some_and(|(mark, rest)| mark == '-' && rest.trim().len() > 2 && texts.replaced(piece, rest))
@@ -91,7 +89,7 @@ fn judge(texts: &TextPair<'_>, piece: &ReplacedLines, run: &[usize]) -> Option<D
             plus > 1
                 || plus > 0 && minus > 0
                 || minus > 1 && known('-') > 0
-                || plus > 0 && alone(texts, first)
+                || plus > 0 && is_alone(texts, first)
         }
         TextKind::Data if texts.language() == "yaml" => {
             plus > 1 || plus > 0 && known('-') > 0 || minus > 1 && known('-') > 1
@@ -122,7 +120,7 @@ fn was_present(texts: &TextPair<'_>, piece: &ReplacedLines, rest: &str) -> bool 
 }
 
 /// True if a single `+` at the start of a line cannot be an operator, because the line above is complete.
-fn alone(texts: &TextPair<'_>, line: usize) -> bool {
+fn is_alone(texts: &TextPair<'_>, line: usize) -> bool {
     let above = texts.after.text(line.saturating_sub(1)).trim_end();
     let open = above.ends_with(|c: char| "([{,=+-*/&|\\<>?:.".contains(c));
     let rest = texts.after.text(line).get(1..).unwrap_or_default();

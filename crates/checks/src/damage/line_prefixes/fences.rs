@@ -6,8 +6,8 @@
 use super::super::code_files::extension;
 use super::super::lexical_syntax::TextKind;
 use super::super::parsed_text::TreePart;
-use super::super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair, bare, fence};
-use crate::delta::ReplacedLines;
+use super::super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair, excerpt, fence, indent, is_bare};
+use crate::pieces::ReplacedLines;
 
 /// The longest word or words after a fence, in bytes.
 const LONGEST_INFO: usize = 100;
@@ -91,7 +91,7 @@ fn around_pieces(texts: &TextPair<'_>) -> Vec<DamageFinding> {
 
 /// Returns the first and the last line of a piece with text.
 fn ends(texts: &TextPair<'_>, piece: &ReplacedLines) -> Option<(usize, usize)> {
-    let mut lines = (piece.new.0..=piece.new.1).filter(|line| has_text(texts, *line));
+    let mut lines = piece.new_lines().filter(|line| has_text(texts, *line));
     let first = lines.next()?;
     Some((first, lines.next_back().unwrap_or(first)))
 }
@@ -107,7 +107,7 @@ fn opening<'t>(texts: &TextPair<'t>, line: usize) -> Option<FenceLine<'t>> {
 
 /// Returns the fence on a line with nothing else.
 fn closing<'t>(texts: &TextPair<'t>, line: usize) -> Option<FenceLine<'t>> {
-    opening(texts, line).filter(|_| bare(texts.after.text(line).trim_start()))
+    opening(texts, line).filter(|_| is_bare(texts.after.text(line).trim_start()))
 }
 
 /// True if the edit wrote a line that the text before did not have.
@@ -123,7 +123,7 @@ fn has_text(texts: &TextPair<'_>, line: usize) -> bool {
 /// Where a language has strings in backticks, two of those of a fence are an empty one.
 fn begins_in_code(texts: &TextPair<'_>, line: usize) -> bool {
     let text = texts.after.text(line);
-    let start = texts.after.span(line).start + text.len() - text.trim_start().len();
+    let start = texts.after.span(line).start + indent(text).len();
     let is_code = texts.part_range(start).is_none_or(|part| part.start == start && part.len() <= 2);
     // The end of a comment may be the offset at which its next line starts.
     is_code
@@ -158,11 +158,11 @@ fn may_show_markdown(texts: &TextPair<'_>) -> bool {
 
 fn finding_at(texts: &TextPair<'_>, fence: FenceLine<'_>) -> DamageFinding {
     let text = texts.after.text(fence.line);
-    let excerpt: String = text.trim().chars().take(40).collect();
-    let message =
-        format!("`{excerpt}` is the fence of a Markdown block; send the lines without their fences");
-    let column = texts.column(fence.line, text.len() - text.trim_start().len());
-    DamageFinding { line: fence.line, column, message }
+    let message = format!(
+        "`{}` is the fence of a Markdown block; send the lines without their fences",
+        excerpt(text, 40)
+    );
+    texts.finding_at(fence.line, indent(text).len(), message)
 }
 
 #[cfg(test)]

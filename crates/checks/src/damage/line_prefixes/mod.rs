@@ -10,8 +10,8 @@ mod keys;
 
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
-use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair};
-use crate::delta::ReplacedLines;
+use super::text_pair::{DamageFinding, MAX_FINDINGS, TextPair, indent};
+use crate::pieces::ReplacedLines;
 
 /// The most lines that are judged together.
 const LONGEST_RUN: usize = 10_000;
@@ -47,7 +47,7 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         if findings.len() >= MAX_FINDINGS {
             break;
         }
-        let lines = (piece.new.0..=piece.new.1).map(|line| (line, texts.after.text(line)));
+        let lines = piece.new_lines().map(|line| (line, texts.after.text(line)));
         let mut run: Vec<PrefixedLine<'_>> = Vec::new();
         for (line, text) in lines {
             match numbered(line, text) {
@@ -82,7 +82,7 @@ fn close(texts: &TextPair<'_>, piece: &ReplacedLines, run: Vec<PrefixedLine<'_>>
                 first.line, last.line
             ),
         };
-        DamageFinding { line: first.line, column: texts.column(first.line, first.at), message }
+        texts.finding_at(first.line, first.at, message)
     })
 }
 
@@ -141,7 +141,7 @@ impl AscendingLines<'_, '_> {
     fn is_known(&self) -> bool {
         let (known, all) =
             (self.known(), self.lines.iter().filter(|line| !line.rest.trim().is_empty()).count());
-        known * 2 >= all && (known > 1 || known > 0 && self.in_place())
+        known * 2 >= all && (known > 1 || known > 0 && self.is_in_place())
     }
 
     fn is_of_a_tool(&self) -> bool {
@@ -165,19 +165,19 @@ impl AscendingLines<'_, '_> {
             Separator::Arrow => code || many,
             // What a page shows may have numbers, and rows of a dump have tabs.
             Separator::Tab | Separator::Bar | Separator::Colon | Separator::Spaces
-                if matches!(self.texts.language(), "html" | "sql") && known == 0 && !self.in_place() =>
+                if matches!(self.texts.language(), "html" | "sql") && known == 0 && !self.is_in_place() =>
             {
                 false
             }
-            Separator::Tab | Separator::Bar if code => many || self.in_place(),
+            Separator::Tab | Separator::Bar if code => many || self.is_in_place(),
             Separator::Colon if code && many => {
-                known > 0 || self.in_place() || self.is_indented() || self.lines.len() > 3
+                known > 0 || self.is_in_place() || self.is_indented() || self.lines.len() > 3
             }
-            Separator::Colon if code => self.in_place(),
-            Separator::Spaces if code => self.lines.len() > 2 && (self.in_place() || self.is_indented()),
+            Separator::Colon if code => self.is_in_place(),
+            Separator::Spaces if code => self.lines.len() > 2 && (self.is_in_place() || self.is_indented()),
             Separator::Dot => false,
             Separator::Tab | Separator::Bar | Separator::Colon | Separator::Spaces => {
-                self.lines.len() > 2 && self.in_place() && (self.is_indented() || self.is_aligned())
+                self.lines.len() > 2 && self.is_in_place() && (self.is_indented() || self.is_aligned())
             }
         }
     }
@@ -189,7 +189,7 @@ impl AscendingLines<'_, '_> {
     }
 
     /// True if the numbers are the actual line numbers, before or after the edit.
-    fn in_place(&self) -> bool {
+    fn is_in_place(&self) -> bool {
         let first = self.first;
         let words = self.lines.iter().any(|line| line.rest.chars().any(char::is_alphabetic));
         let old = (self.piece.old.0..=self.piece.old.1.max(self.piece.old.0)).contains(&first.number);
@@ -198,10 +198,9 @@ impl AscendingLines<'_, '_> {
 
     /// True if the text after the numbers is indented, as in code.
     fn is_indented(&self) -> bool {
-        let indent = |text: &str| text.len() - text.trim_start().len();
         let lines = self.lines.iter().map(|line| line.rest).filter(|rest| !rest.trim().is_empty());
-        let least = lines.clone().map(indent).min();
-        least.zip(lines.map(indent).max()).is_some_and(|(least, most)| most > least + 1)
+        let indents = lines.map(|rest| indent(rest).len());
+        indents.clone().min().zip(indents.max()).is_some_and(|(least, most)| most > least + 1)
     }
 
     /// True if the numbers are right-aligned: `  9` and ` 10`.

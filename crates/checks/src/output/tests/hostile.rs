@@ -56,6 +56,16 @@ fn the_good_outputs_are_read() {
 }
 
 #[test]
+fn a_coloured_name_is_that_of_the_file() {
+    let lines = command(lines_of(r"^(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): (?P<message>.*)$", None));
+    for name in ["a.py", "\u{1b}[31ma.py", "\u{1b}[1m\u{1b}[31ma\u{200b}.py"] {
+        let run_output = format!("{name}:2:1: m\u{1b}[0m\n");
+        let found = reading(&lines, &program_output(1, &run_output));
+        assert_eq!(found.unwrap(), ["2:1 error - m"], "{name:?}");
+    }
+}
+
+#[test]
 fn a_json_text_that_is_cut_anywhere_is_broken() {
     for (name, command, output) in forms() {
         if !["json", "jsonl", "rdjson", "sarif"].contains(&name) {

@@ -3,10 +3,10 @@
 //! A diff has its marks in column 1, before the indentation or before lines of the old text. An operator joins its line to
 //! the one above; the grammar shows this, if the language has one.
 
-use super::marks::marked;
 use crate::damage::parsed_text::path_to;
+use crate::damage::patches::marked;
 use crate::damage::text_pair::TextPair;
-use crate::delta::ReplacedLines;
+use crate::pieces::ReplacedLines;
 use lockgate_text::WordList;
 
 /// Words that begin a clause or a statement of SQL, and so never an operand.
