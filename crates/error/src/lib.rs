@@ -307,6 +307,15 @@ impl Error {
         error
     }
 
+    /// Does the same for an error about two edits. The second one counts as the wrong one.
+    #[must_use]
+    pub fn with_named_entries(self, [first, second]: [usize; 2]) -> Error {
+        let mut error = self.with_entry(second);
+        error.message = format!("edits[{first}] and edits[{second}]: {}", error.message);
+        error.names_field = error.field.is_none();
+        error
+    }
+
     /// Marks the counted places as matches that can all be edited by one call.
     #[must_use]
     pub fn allowing_every_match(mut self) -> Error {

@@ -192,17 +192,34 @@ impl HostEdit {
             HostEdit::Ambiguous(edits) => edits.iter().flat_map(HostEdit::paths).collect(),
         }
     }
+
+    /// Returns the quote of an edit of one file that has a single one.
+    pub(super) fn single_quote(&self) -> Option<&QuotedReplacement> {
+        let HostEdit::Replace { quotes, .. } = self else { return None };
+        let [quote] = quotes.as_slice() else { return None };
+        Some(quote)
+    }
 }
 
 /// The kinds of edit tools.
 #[derive(Clone, Copy)]
 enum ToolKind {
+    /// Its arguments are a patch.
+    Patch,
+    /// It runs a shell command, which may be a patch.
+    Command,
+    /// Its arguments name one file, or several.
+    File(FileTool),
+}
+
+/// The tools whose arguments name files.
+#[derive(Clone, Copy)]
+enum FileTool {
     Replace,
     Write,
     Delete,
-    Patch,
-    Command,
     Notebook,
+    /// Its result is not known before the call.
     Other,
 }
 
@@ -225,19 +242,73 @@ const END_LINE: &str = "EndLine";
 ///
 /// Errors: a field that is missing or of the wrong type, in one line, if the call names no file.
 pub(super) fn read_edit(host: Host, tool: &str, input: &Value) -> Result<Option<HostEdit>, String> {
-    let Some(kind) = kind(host, tool, input) else { return Ok(None) };
-    read_complete(kind, tool, input).or_else(|reason| {
-        let is_patch = matches!(kind, ToolKind::Patch);
-        let paths = match is_patch {
-            true => patch_field(input).0.map(patch::header_paths).unwrap_or_default(),
-            false => every_path(input),
-        };
+    let Some(kind) = tool_kind(host, tool, input) else { return Ok(None) };
+    let (edit, paths): (_, fn(&Value) -> Vec<String>) = match kind {
+        ToolKind::Patch => (patch(input), patch_paths),
+        ToolKind::File(kind) => (file_edit(kind, tool, input), every_path),
+        ToolKind::Command => return Ok(command(input)),
+    };
+    edit.map(Some).or_else(|reason| {
+        let paths = paths(input);
         if paths.is_empty() {
-            Err(reason)
-        } else {
-            Ok(Some(HostEdit::Unreadable { paths, reason, is_patch }))
+            return Err(reason);
         }
+        let is_patch = matches!(kind, ToolKind::Patch);
+        Ok(Some(HostEdit::Unreadable { paths, reason, is_patch }))
     })
+}
+
+/// Returns the kind of a host's tool; `None` if it edits no file.
+fn tool_kind(host: Host, tool: &str, input: &Value) -> Option<ToolKind> {
+    let has = |names: &[&str]| names.iter().any(|name| given(input.get(name)).is_some());
+    let by_shape = || {
+        if has(&OLD) || has(&["edits"]) {
+            Some(FileTool::Replace)
+        } else if has(&CONTENT) {
+            Some(FileTool::Write)
+        } else {
+            None
+        }
+    };
+    let file_tool = match (host, tool) {
+        (Host::ClaudeCode | Host::VsCode | Host::Copilot, "Edit" | "MultiEdit") => {
+            by_shape().unwrap_or(FileTool::Replace)
+        }
+        (Host::ClaudeCode | Host::VsCode | Host::Copilot, "Write") => by_shape().unwrap_or(FileTool::Write),
+        (Host::ClaudeCode | Host::VsCode, "NotebookEdit") => FileTool::Notebook,
+        (Host::Codex | Host::Copilot | Host::OpenCode | Host::VsCode, "apply_patch") => {
+            return Some(ToolKind::Patch);
+        }
+        (Host::Codex, "Bash" | "shell" | "exec_command" | "local_shell") => return Some(ToolKind::Command),
+        (Host::Gemini, "replace") => FileTool::Replace,
+        (Host::Gemini, "write_file") => FileTool::Write,
+        (Host::OpenCode | Host::Copilot, "edit") => FileTool::Replace,
+        (Host::OpenCode, "write") => FileTool::Write,
+        (Host::Copilot, "create") => FileTool::Write,
+        (Host::VsCode, "replace_string_in_file" | "multi_replace_string_in_file") => FileTool::Replace,
+        (Host::VsCode, "create_file") => FileTool::Write,
+        (Host::VsCode, "insert_edit_into_file" | "edit_notebook_file") => FileTool::Other,
+        (Host::Cursor, "Write") => FileTool::Write,
+        (Host::Cursor, "StrReplace" | "Edit" | "MultiEdit") => FileTool::Replace,
+        (Host::Cursor, "ApplyPatch") => return Some(ToolKind::Patch),
+        (Host::Cursor, "Delete") => FileTool::Delete,
+        // The name of the tool may be missing.
+        (Host::Cursor, "" | "afterFileEdit") => by_shape()?,
+        (Host::Windsurf, "write_code") => FileTool::Replace,
+        (Host::Cline, "editor" | "replace_in_file" | "write_to_file") => {
+            if has(&["insert_line", "diff"]) {
+                FileTool::Other
+            } else if has(&["old_text"]) {
+                FileTool::Replace
+            } else {
+                FileTool::Write
+            }
+        }
+        (Host::Antigravity, "replace_file_content" | "multi_replace_file_content") => FileTool::Replace,
+        (Host::Antigravity, "write_to_file") => FileTool::Write,
+        _ => return None,
+    };
+    Some(ToolKind::File(file_tool))
 }
 
 /// Returns the paths that a call names, at its top or in an item of its lists.
@@ -248,87 +319,41 @@ fn every_path(input: &Value) -> Vec<String> {
     objects.flat_map(|fields| paths_in(fields, &NOTEBOOK_PATH)).collect()
 }
 
-/// Reads the edit of a call of this kind.
-fn read_complete(kind: ToolKind, tool: &str, input: &Value) -> Result<Option<HostEdit>, String> {
-    match kind {
-        ToolKind::Patch => return patch(input).map(Some),
-        ToolKind::Command => return Ok(command(input)),
-        ToolKind::Replace | ToolKind::Write | ToolKind::Delete | ToolKind::Notebook | ToolKind::Other => {}
-    }
-    let Value::Object(fields) = input else { return Err(format!("the input of {tool} is not an object")) };
-    let list = LISTS.iter().find_map(|name| given(fields.get(*name)));
-    if let (ToolKind::Replace, Some(list)) = (kind, list) {
-        return replace_in_list(fields, list, tool).map(Some);
-    }
-    let names: &[&str] = if matches!(kind, ToolKind::Notebook) { &NOTEBOOK_PATH } else { &PATH };
-    let paths = named_paths(naming_object(fields, list, names), names, tool)?;
-    let edits = paths.into_iter().map(|path| edit_of_file(kind, fields, path, tool));
-    Ok(Some(match <[HostEdit; 1]>::try_from(edits.collect::<Result<Vec<HostEdit>, String>>()?) {
-        Ok([edit]) => edit,
-        Err(edits) => HostEdit::Ambiguous(edits),
-    }))
+/// Returns the paths in the headers of a call's patch.
+fn patch_paths(input: &Value) -> Vec<String> {
+    patch_field(input).0.map(patch::header_paths).unwrap_or_default()
 }
 
-/// Returns the edit of the file at this path.
-fn edit_of_file(
-    kind: ToolKind,
-    fields: &Map<String, Value>,
-    path: String,
-    tool: &str,
-) -> Result<HostEdit, String> {
-    Ok(match kind {
-        ToolKind::Replace => replace(fields, path, tool)?,
-        ToolKind::Write => HostEdit::Write { path, content: required(fields, &CONTENT, tool)? },
-        ToolKind::Delete => HostEdit::Delete { path },
-        ToolKind::Notebook => notebook(fields, path, tool)?,
-        ToolKind::Other | ToolKind::Patch | ToolKind::Command => HostEdit::Other { path },
+/// Reads the edit of a call that names files.
+fn file_edit(kind: FileTool, tool: &str, input: &Value) -> Result<HostEdit, String> {
+    let Value::Object(fields) = input else { return Err(format!("the input of {tool} is not an object")) };
+    let list = LISTS.iter().find_map(|name| given(fields.get(*name)));
+    if let (FileTool::Replace, Some(list)) = (kind, list) {
+        return replace_in_list(fields, list, tool);
+    }
+    let names: &[&str] = if matches!(kind, FileTool::Notebook) { &NOTEBOOK_PATH } else { &PATH };
+    let paths = named_paths(naming_object(fields, list, names), names, tool)?;
+    let edits = paths.into_iter().map(|path| edit_at(path, kind, fields, tool));
+    Ok(match <[HostEdit; 1]>::try_from(edits.collect::<Result<Vec<HostEdit>, String>>()?) {
+        Ok([edit]) => edit,
+        Err(edits) => HostEdit::Ambiguous(edits),
     })
 }
 
-/// Returns the kind of a host's tool; `None` if it edits no file.
-fn kind(host: Host, tool: &str, input: &Value) -> Option<ToolKind> {
-    let has = |names: &[&str]| names.iter().any(|name| given(input.get(name)).is_some());
-    let by_shape = || {
-        if has(&OLD) || has(&["edits"]) {
-            Some(ToolKind::Replace)
-        } else if has(&CONTENT) {
-            Some(ToolKind::Write)
-        } else {
-            None
-        }
-    };
-    match (host, tool) {
-        (Host::ClaudeCode | Host::VsCode | Host::Copilot, "Edit" | "MultiEdit") => {
-            by_shape().or(Some(ToolKind::Replace))
-        }
-        (Host::ClaudeCode | Host::VsCode | Host::Copilot, "Write") => by_shape().or(Some(ToolKind::Write)),
-        (Host::ClaudeCode | Host::VsCode, "NotebookEdit") => Some(ToolKind::Notebook),
-        (Host::Codex | Host::Copilot | Host::OpenCode | Host::VsCode, "apply_patch") => Some(ToolKind::Patch),
-        (Host::Codex, "Bash" | "shell" | "exec_command" | "local_shell") => Some(ToolKind::Command),
-        (Host::Gemini, "replace") => Some(ToolKind::Replace),
-        (Host::Gemini, "write_file") => Some(ToolKind::Write),
-        (Host::OpenCode | Host::Copilot, "edit") => Some(ToolKind::Replace),
-        (Host::OpenCode, "write") => Some(ToolKind::Write),
-        (Host::Copilot, "create") => Some(ToolKind::Write),
-        (Host::VsCode, "replace_string_in_file" | "multi_replace_string_in_file") => Some(ToolKind::Replace),
-        (Host::VsCode, "create_file") => Some(ToolKind::Write),
-        (Host::VsCode, "insert_edit_into_file" | "edit_notebook_file") => Some(ToolKind::Other),
-        (Host::Cursor, "Write") => Some(ToolKind::Write),
-        (Host::Cursor, "StrReplace" | "Edit" | "MultiEdit") => Some(ToolKind::Replace),
-        (Host::Cursor, "ApplyPatch") => Some(ToolKind::Patch),
-        (Host::Cursor, "Delete") => Some(ToolKind::Delete),
-        // The name of the tool may be missing.
-        (Host::Cursor, "" | "afterFileEdit") => by_shape(),
-        (Host::Windsurf, "write_code") => Some(ToolKind::Replace),
-        (Host::Cline, "editor" | "replace_in_file" | "write_to_file") => match () {
-            () if has(&["insert_line", "diff"]) => Some(ToolKind::Other),
-            () if has(&["old_text"]) => Some(ToolKind::Replace),
-            () => Some(ToolKind::Write),
-        },
-        (Host::Antigravity, "replace_file_content" | "multi_replace_file_content") => Some(ToolKind::Replace),
-        (Host::Antigravity, "write_to_file") => Some(ToolKind::Write),
-        _ => None,
-    }
+/// Returns the edit of the file at this path.
+fn edit_at(
+    path: String,
+    kind: FileTool,
+    fields: &Map<String, Value>,
+    tool: &str,
+) -> Result<HostEdit, String> {
+    Ok(match kind {
+        FileTool::Replace => replace(fields, path, tool)?,
+        FileTool::Write => HostEdit::Write { path, content: required(fields, &CONTENT, tool)? },
+        FileTool::Delete => HostEdit::Delete { path },
+        FileTool::Notebook => notebook(fields, path, tool)?,
+        FileTool::Other => HostEdit::Other { path },
+    })
 }
 
 fn replace(fields: &Map<String, Value>, path: String, tool: &str) -> Result<HostEdit, String> {
@@ -339,10 +364,9 @@ fn replace(fields: &Map<String, Value>, path: String, tool: &str) -> Result<Host
 
 /// Reads a list of quotes, each of them with a path of its own or in the file that the call names.
 fn replace_in_list(fields: &Map<String, Value>, list: &Value, tool: &str) -> Result<HostEdit, String> {
-    let wrong = || format!("the edits of {tool} are not a list of objects");
     let items: Option<Vec<&Map<String, Value>>> =
         list.as_array().and_then(|items| items.iter().map(Value::as_object).collect());
-    let items = items.ok_or_else(wrong)?;
+    let items = items.ok_or_else(|| format!("the edits of {tool} are not a list of objects"))?;
     let beside = paths_in(fields, &PATH);
     let others = named_paths(naming_object(fields, Some(list), &PATH), &PATH, tool)?;
     let mut quotes = Vec::new();
@@ -362,7 +386,7 @@ fn replace_in_list(fields: &Map<String, Value>, list: &Value, tool: &str) -> Res
 }
 
 fn quote(fields: &Map<String, Value>, tool: &str) -> Result<QuotedReplacement, String> {
-    let every = match EVERY.iter().find_map(|name| given(fields.get(*name))) {
+    let matches = match EVERY.iter().find_map(|name| given(fields.get(*name))) {
         None | Some(Value::Bool(false)) => QuoteMatches::Only,
         Some(Value::Bool(true)) => QuoteMatches::Every,
         // Some hosts take a flag as text as well.
@@ -373,7 +397,7 @@ fn quote(fields: &Map<String, Value>, tool: &str) -> Result<QuotedReplacement, S
     Ok(QuotedReplacement {
         old: required(fields, &OLD, tool)?,
         new: required(fields, &NEW, tool)?,
-        matches: every,
+        matches,
         lines: line_range(fields).filter(|_| TOOLS_WITH_LINES.contains(&tool)),
     })
 }
@@ -412,17 +436,15 @@ fn command(input: &Value) -> Option<HostEdit> {
     let (folder, patch) = Patch::in_command(command)?;
     let form =
         if input.get("command").is_some_and(Value::is_string) { PatchForm::Command } else { PatchForm::Text };
-    let patch = match patch {
-        Ok(patch) => patch,
+    match patch {
+        Ok(patch) => Some(HostEdit::Patch { patch, folder, form }),
         Err(reason) => {
             let folder = PathBuf::from(folder.unwrap_or_default());
             let absolute = |path: String| folder.join(path).to_string_lossy().into_owned();
             let paths: Vec<String> = patch::header_paths(command).into_iter().map(absolute).collect();
-            let is_named = !paths.is_empty();
-            return is_named.then_some(HostEdit::Unreadable { paths, reason, is_patch: true });
+            (!paths.is_empty()).then_some(HostEdit::Unreadable { paths, reason, is_patch: true })
         }
-    };
-    Some(HostEdit::Patch { patch, folder, form })
+    }
 }
 
 fn notebook(fields: &Map<String, Value>, path: String, tool: &str) -> Result<HostEdit, String> {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use super::edit::{HostEdit, given, read_edit};
+use super::edit::{HostEdit, QuotedReplacement, given, read_edit};
 use super::host::Host;
 
 /// An event of a host.
@@ -56,6 +56,15 @@ pub struct HostCall {
     pub edit: HostEdit,
     /// The error of the tool, if it failed.
     pub failure: Option<String>,
+}
+
+impl HostCall {
+    /// Returns the arguments of the call with another quote, and with its lines where the call names lines; `None` if they
+    /// have no single quote.
+    pub(super) fn with_quote(&self, quote: &QuotedReplacement) -> Option<Map<String, Value>> {
+        let HostEdit::Replace { fields: Some(fields), .. } = &self.edit else { return None };
+        fields.with_quote(&self.input, quote)
+    }
 }
 
 /// The content of a payload.
@@ -183,29 +192,26 @@ fn code_unit(text: &[u8]) -> Option<u16> {
     u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
+/// The events of Gemini CLI, whose names no other host has.
+const GEMINI_EVENTS: [&str; 7] = [
+    "BeforeTool",
+    "AfterTool",
+    "BeforeAgent",
+    "AfterAgent",
+    "BeforeModel",
+    "AfterModel",
+    "BeforeToolSelection",
+];
+
 /// Tells the host by the keys of its payload. The order matters, because some hosts use the keys of others as well.
 fn recognise(payload: &Map<String, Value>) -> Option<Host> {
     let has = |key: &str| payload.contains_key(key);
     let event = text(payload, "hook_event_name");
-    let copilot_input = || {
-        let input = payload.get("tool_input");
-        let shape = |fields: &Map<String, Value>| {
-            fields.contains_key("path")
-                && (fields.contains_key("old_str") || fields.contains_key("file_text"))
-        };
-        input.is_some_and(|input| input.is_string() || input.as_object().is_some_and(shape))
-    };
-    let is_gemini = |event: &str| {
-        matches!(
-            event,
-            "BeforeTool"
-                | "AfterTool"
-                | "BeforeAgent"
-                | "AfterAgent"
-                | "BeforeModel"
-                | "AfterModel"
-                | "BeforeToolSelection"
-        )
+    let has_copilot_input = || {
+        payload.get("tool_input").is_some_and(|input| {
+            let has = |key: &str| input.get(key).is_some();
+            input.is_string() || (has("path") && (has("old_str") || has("file_text")))
+        })
     };
     match event {
         _ if has("cursor_version") => Some(Host::Cursor),
@@ -213,9 +219,9 @@ fn recognise(payload: &Map<String, Value>) -> Option<Host> {
         _ if has("hookName") => Some(Host::Cline),
         _ if has("toolCall") => Some(Host::Antigravity),
         Some(event) if event.starts_with("tool.execute.") => Some(Host::OpenCode),
-        _ if has("toolArgs") || has("toolName") || copilot_input() => Some(Host::Copilot),
+        _ if has("toolArgs") || has("toolName") || has_copilot_input() => Some(Host::Copilot),
         _ if has("turn_id") => Some(Host::Codex),
-        Some(event) if is_gemini(event) => Some(Host::Gemini),
+        Some(event) if GEMINI_EVENTS.contains(&event) => Some(Host::Gemini),
         _ if has("hookEventName") => Some(Host::VsCode),
         Some(_) => Some(Host::ClaudeCode),
         None => None,

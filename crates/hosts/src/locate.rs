@@ -5,19 +5,21 @@
 use super::edit::{NamedLines, QuoteMatches, QuotedReplacement};
 use super::patch::Chunk;
 use super::simulate::unix;
-use super::simulate_patch::{ChunkPlace, chunk_places, insertion_line};
+use super::simulate_patch::{ChunkPlace, chunk_places, insertion_line, ordered_places};
 use lockgate_edit::request::{BlockFields, EntityKind, ToleranceFields};
 use lockgate_edit::{
     self as edit, Edit, EditLimits, EditPart, Insertion, LineEdit, LineEditNames, Occurrences, OnDuplicate,
-    PlanContext,
+    PlanContext, PlannedEdit,
 };
 use lockgate_error::{Code, Error};
 use lockgate_policy::language_of;
-use lockgate_syntax as grammar;
+use lockgate_syntax::Grammars;
 use lockgate_text::{Buffer, Hints};
 
 /// The least similarity of a match, as for `edit_code`.
 const THRESHOLD: f64 = 0.9;
+/// The most characters of a line in a message.
+const LINE_WIDTH: usize = 60;
 const LIMITS: EditLimits = EditLimits { bytes: 64 << 20, steps: 40_000_000 };
 
 /// The result of a search.
@@ -36,13 +38,14 @@ pub enum Located {
 /// Finds the place of a quote, and makes the edit there. Without a match in the lines that the call names, all lines are
 /// searched.
 pub fn quote(path: &str, before: &[u8], quote: &QuotedReplacement) -> Located {
-    let in_range = quote.lines.map(|lines| quote_in(path, before, quote, Some(lines)));
-    let has_no_match = |error: &Error| error.code == Code::MatchNotFound;
-    match in_range {
-        Some(Located::Rejected(error)) if !has_no_match(&error) => Located::Rejected(error),
-        Some(found @ (Located::Found(_) | Located::Same)) => found,
-        Some(Located::Rejected(_) | Located::Unknown) | None => quote_in(path, before, quote, None),
+    if let Some(lines) = quote.lines {
+        match quote_in(path, before, quote, Some(lines)) {
+            Located::Rejected(error) if error.code == Code::MatchNotFound => {}
+            Located::Unknown => {}
+            located @ (Located::Found(_) | Located::Same | Located::Rejected(_)) => return located,
+        }
     }
+    quote_in(path, before, quote, None)
 }
 
 /// Finds the place of a quote in some lines, or in all.
@@ -51,63 +54,106 @@ fn quote_in(path: &str, before: &[u8], quote: &QuotedReplacement, lines: Option<
         QuoteMatches::Only => Occurrences::Block,
         QuoteMatches::Every => Occurrences::EveryBlock,
     };
-    let number = |line: usize| i64::try_from(line).ok();
-    let fields = BlockFields {
-        start_line: lines.and_then(|lines| number(lines.start)),
-        end_line: lines.and_then(|lines| number(lines.end)),
-        ..block(unix(&quote.old), unix(&quote.new), occurrences)
-    };
-    match fields.into_edit() {
-        Ok(edit) => make(path, before, &edit),
+    let (start, end) = lines.map(|lines| (lines.start, lines.end)).unzip();
+    match block_edit(unix(&quote.old), unix(&quote.new), occurrences, start, end) {
+        Ok(edit) => located(before, bytes_after(path, before, &edit)),
         Err(_) => Located::Unknown,
     }
 }
 
-/// Finds the places of the chunks of a patch, and makes all of its changes.
+/// Finds the places of the chunks of a host's patch, and makes all of its changes.
 pub fn chunks(path: &str, before: &[u8], chunks: &[Chunk]) -> Located {
-    match update(before, chunks) {
-        Ok(edit) => make(path, before, &edit),
-        Err(error) => rejected(error),
-    }
+    let edit = chunks_edit(before, chunks, chunk_places);
+    located(before, edit.and_then(|edit| bytes_after_chunks(path, before, &edit, chunks)))
 }
 
 /// Returns the bytes of a file after the chunks of a patch.
 ///
 /// Errors: those of [`update`], and those of making its changes, such as `NO_MATCH` and `RANGE_OVERLAP`.
 pub fn updated_bytes(path: &str, before: &[u8], chunks: &[Chunk]) -> Result<Vec<u8>, Error> {
-    bytes_after(path, before, &update(before, chunks)?)
+    bytes_after_chunks(path, before, &update(before, chunks)?, chunks)
 }
 
-/// Returns the edit that applies the chunks of a patch to a file. Its parts have the index of their chunk. A chunk that the
-/// tool of a host finds exactly has that place; any other is looked for below the last such chunk of its section. If it is
-/// not there, and above in one place only, it has that place.
+/// Returns the edit that applies the chunks of a patch to a file, without a host. Its parts are in the order of the chunks, and
+/// have the index 0, that of the file.
+///
+/// Line numbers in place of a header, as in a unified diff, do not count. Chunks that are in the file in one way only, in
+/// their order and without overlap, have those places. Otherwise a chunk that the tool of a host finds exactly has that
+/// place; any other is looked for below the last such chunk of its section. If it is not there, and above in one place only,
+/// it has that place.
 ///
 /// Errors: `NOT_TEXT`; `NO_MATCH` for a header that is not a line below that chunk, and for a chunk below the last line;
 /// `NO_MATCH` and `AMBIGUOUS_MATCH` for a chunk that quotes blank lines only.
 pub fn update(before: &[u8], chunks: &[Chunk]) -> Result<Edit, Error> {
+    let chunks: Vec<Chunk> = chunks.iter().map(Chunk::without_line_numbers).collect();
+    chunks_edit(before, &chunks, ordered_places)
+}
+
+/// Returns the edit that applies the chunks of a patch to a file, with the places that a function finds for them.
+fn chunks_edit(
+    before: &[u8],
+    chunks: &[Chunk],
+    find_places: fn(&Buffer, &[Chunk]) -> Vec<ChunkPlace>,
+) -> Result<Edit, Error> {
     let buffer = Buffer::read(before.to_vec(), Hints::default())?;
-    let places = chunk_places(&buffer, chunks);
+    let places = find_places(&buffer, chunks);
     if let ([only], [place]) = (chunks, places.as_slice()) {
         return chunk_edit(&buffer, only, *place);
     }
     let mut parts = Vec::new();
-    for (entry, (chunk, place)) in chunks.iter().zip(places).enumerate() {
-        parts.push(EditPart { entry, edit: chunk_edit(&buffer, chunk, place)? });
+    for (index, (chunk, place)) in chunks.iter().zip(places).enumerate() {
+        let edit = chunk_edit(&buffer, chunk, place).map_err(|error| naming_chunk(error, index, chunk))?;
+        parts.push(EditPart { entry: 0, edit });
     }
     Ok(Edit::Several(parts))
 }
 
-fn block(search: String, replace: String, occurrences: Occurrences) -> BlockFields {
-    BlockFields {
+/// Adds the number and the first quoted line of a chunk to an error about it.
+fn naming_chunk(mut error: Error, index: usize, chunk: &Chunk) -> Error {
+    let line = chunk.old().find(|line| !line.trim().is_empty());
+    let line = line.map(|line| line.trim().chars().take(LINE_WIDTH).collect::<String>());
+    let line = line.map(|line| format!(" ({line:?})")).unwrap_or_default();
+    error.message = format!("chunk {}{line}: {}", index + 1, error.message);
+    error
+}
+
+/// Returns the bytes of a file after the edit of several chunks. An error of one of them names it.
+fn bytes_after_chunks(path: &str, before: &[u8], edit: &Edit, chunks: &[Chunk]) -> Result<Vec<u8>, Error> {
+    let buffer = Buffer::read(before.to_vec(), Hints::default())?;
+    let planned = plan(path, &buffer, edit).map_err(|error| match edit {
+        // An overlap is none of a single chunk.
+        Edit::Several(parts) if error.code != Code::RangeOverlap => {
+            let mut chunks = parts.iter().zip(chunks).enumerate();
+            let of_chunk = chunks.find_map(|(index, (part, chunk))| {
+                Some(naming_chunk(plan(path, &buffer, &part.edit).err()?, index, chunk))
+            });
+            of_chunk.unwrap_or(error)
+        }
+        _ => error,
+    })?;
+    Ok(buffer.apply(&planned.plan)?.bytes().to_vec())
+}
+
+/// Returns the edit that replaces a text, which is searched from line `start` to line `end`.
+fn block_edit(
+    search: String,
+    replace: String,
+    occurrences: Occurrences,
+    start: Option<usize>,
+    end: Option<usize>,
+) -> Result<Edit, Error> {
+    let number = |line: usize| i64::try_from(line).ok();
+    let fields = BlockFields {
         search,
         replace,
         occurrences,
         tolerance: Some(ToleranceFields { threshold: THRESHOLD, any_line: false }),
-        start_line: None,
-        end_line: None,
+        start_line: start.and_then(number),
+        end_line: end.and_then(number),
         within: None,
         on_duplicate: OnDuplicate::Reject,
-    }
+    };
+    fields.into_edit()
 }
 
 /// Returns the edit of one chunk, at the lines that it quotes exactly if they are known. Else the known lines above and a
@@ -120,7 +166,12 @@ fn chunk_edit(buffer: &Buffer, chunk: &Chunk, place: ChunkPlace) -> Result<Edit,
         return search_edit(&quoted, new, Some(start), Some(end));
     }
     let above_end = place.above.map_or(0, |above| above.end);
-    let header = chunk.header.as_deref().map(|header| header_line(buffer, header, above_end)).transpose()?;
+    let header = chunk.header.as_deref().map(|header| header_line(buffer, header, above_end)).transpose();
+    let header = header.map_err(|error| match quoted.as_slice() {
+        [] => error
+            .hint("quote a line beside the new ones; without a quote, they are added at the end of the file"),
+        [_, ..] => error,
+    })?;
     if quoted.is_empty() {
         let names = LineEditNames::default();
         let at_line = insertion_line(buffer);
@@ -162,9 +213,7 @@ fn search_edit(
     end: Option<usize>,
 ) -> Result<Edit, Error> {
     let search = quoted.iter().flat_map(|line| [*line, "\n"]).collect();
-    let number = |line: Option<usize>| line.and_then(|line| i64::try_from(line).ok());
-    let fields = block(search, new, Occurrences::Block);
-    BlockFields { start_line: number(start), end_line: number(end), ..fields }.into_edit()
+    block_edit(search, new, Occurrences::Block, start, end)
 }
 
 /// Returns the number of the first line below line `above` that is the header of a chunk: an exact line, or else one that
@@ -233,8 +282,8 @@ fn blank_edit(places: &[usize], count: usize, new_content: String) -> Result<Edi
     Err(error.hint("quote a line beside them that is not blank"))
 }
 
-fn make(path: &str, before: &[u8], edit: &Edit) -> Located {
-    match bytes_after(path, before, edit) {
+fn located(before: &[u8], result: Result<Vec<u8>, Error>) -> Located {
+    match result {
         Ok(after) if after == before => Located::Same,
         Ok(after) => Located::Found(after),
         Err(error) => rejected(error),
@@ -244,11 +293,13 @@ fn make(path: &str, before: &[u8], edit: &Edit) -> Located {
 /// Returns the bytes of a file after an edit.
 fn bytes_after(path: &str, before: &[u8], edit: &Edit) -> Result<Vec<u8>, Error> {
     let buffer = Buffer::read(before.to_vec(), Hints::default())?;
+    Ok(buffer.apply(&plan(path, &buffer, edit)?.plan)?.bytes().to_vec())
+}
+
+fn plan(path: &str, buffer: &Buffer, edit: &Edit) -> Result<PlannedEdit, Error> {
     let language = language_of(path, buffer.view().lines().next()).map(|language| language.name.as_str());
-    let context =
-        PlanContext { noun: EntityKind::FILE, path, language, syntax: &grammar::Grammars, limits: LIMITS };
-    let planned = edit::plan(edit, &buffer, context)?;
-    Ok(buffer.apply(&planned.plan)?.bytes().to_vec())
+    let context = PlanContext { noun: EntityKind::FILE, path, language, syntax: &Grammars, limits: LIMITS };
+    edit::plan(edit, buffer, context)
 }
 
 /// Returns the result for an edit that cannot be made.
@@ -334,6 +385,81 @@ mod tests {
         let above = "@@ def f():\n-    x = 1\n+    x = 3";
         let both = "def f():\n    x = 3\n\n\ndef g():\n    x = 2\n";
         assert_eq!(section("@@\n def g():", above).unwrap(), both);
+    }
+
+    /// Returns the text of a file after the lines of an update without a host, or the error.
+    fn updated_alone(before: &str, update: &str) -> Result<String, Error> {
+        let patch = format!("*** Begin Patch\n*** Update File: a.txt\n{update}\n*** End Patch");
+        let patch = Patch::parse(&patch).unwrap().with_joined_updates().unwrap();
+        let PatchChange::Update { chunks: update, .. } = &patch.files[0].change else { panic!("{patch}") };
+        updated_bytes("a.txt", before.as_bytes(), update).map(|after| String::from_utf8(after).unwrap())
+    }
+
+    #[test]
+    fn without_a_host_chunks_that_fit_in_one_way_only_are_placed() {
+        let text = "def a():\n    x = 1\n    y = 2\n\ndef b():\n    x = 1\n    y = 2\n";
+        let (one, y) = ("@@\n     x = 1\n-    y = 2\n+    y = 5", "    y = 2\n");
+        let [first, second] = [text.replacen(y, "    y = 5\n", 1), text.replace(y, "    y = 5\n")];
+        let last_only = first.replace("y = 2", "y = 6").replace("y = 5", "y = 2").replace("y = 6", "y = 5");
+        let b = |after: &str| after.replace("def b()", "def c()");
+        let (below, tail) = ("@@\n-def b():\n+def c():", format!("{text}# end\n"));
+        for (before, update, after) in [
+            (text, format!("{one}\n{one}"), &second),
+            (text, format!("{one}\n{below}"), &b(&first)),
+            (text, format!("{below}\n{one}"), &b(&last_only)),
+            (text, format!("{one}\n@@ def b():\n{}", one.trim_start_matches("@@\n")), &second),
+            (text, format!("{one}\n@@ def b():\n+# end"), &format!("{first}# end\n")),
+            (text, format!("{one}\n{one}\n@@\n+# end"), &format!("{second}# end\n")),
+            (
+                text.replace("x = 1", "x = 1 ").as_str(),
+                format!("{one}\n{one}"),
+                &second.replace("x = 1", "x = 1 "),
+            ),
+            (tail.as_str(), format!("{one}\n{one}\n@@\n-# end\n+# END"), &format!("{second}# END\n")),
+        ] {
+            assert_eq!(&updated_alone(before, &update).unwrap(), after, "{update}");
+        }
+        // Another choice is possible: a third place, another section, or a chunk that is not found.
+        let third = format!("{text}\ndef c():\n    x = 1\n    y = 2\n");
+        let section = format!("{one}\n*** Update File: a.txt\n{one}");
+        let drifted = format!("@@\n-nothing like it\n+x\n{one}");
+        for (before, update, code, named) in [
+            (&third, format!("{one}\n{one}"), Code::AmbiguousMatch, "chunk 1 (\"x = 1\"): "),
+            (
+                &third,
+                format!("@@\n-def a():\n+def z():\n{one}"),
+                Code::AmbiguousMatch,
+                "chunk 2 (\"x = 1\"): ",
+            ),
+            (&text.to_owned(), section, Code::AmbiguousMatch, "chunk 1 (\"x = 1\"): "),
+            (&text.to_owned(), drifted, Code::MatchNotFound, "chunk 1 (\"nothing like it\"): "),
+            (&text.to_owned(), format!("{one}\n{one}\n{one}"), Code::AmbiguousMatch, "chunk 1 (\"x = 1\"): "),
+        ] {
+            let error = updated_alone(before, &update).unwrap_err();
+            assert_eq!(error.code, code, "{update}: {error}");
+            assert!(error.message.starts_with(named), "{update}: {error}");
+        }
+        // The control: the patch of a host, whose tool counts both places.
+        assert_eq!(updated(text, &format!("{one}\n{one}")).unwrap_err().code, Code::AmbiguousMatch);
+    }
+
+    #[test]
+    fn without_a_host_line_numbers_are_no_header() {
+        let change = "-x = 1\n+x = 2";
+        for header in ["-1,2 +1,2 @@", "-1 +1 @@", "-12,7 +12,8 @@ fn f()"] {
+            let update = format!("@@ {header}\n{change}");
+            assert_eq!(updated_alone("x = 1\n", &update).unwrap(), "x = 2\n", "{header}");
+            // The control: a host's tool looks for them as a line.
+            assert_eq!(updated("x = 1\n", &update).unwrap_err().code, Code::MatchNotFound, "{header}");
+        }
+        for header in ["-1,2 +1,2", "-a +1 @@", "- + @@", "-1, +1 @@", "1 1 @@"] {
+            let error = updated_alone("x = 1\n", &format!("@@ {header}\n{change}")).unwrap_err();
+            assert_eq!(error.code, Code::MatchNotFound, "{header}");
+        }
+        // Without a quote, the place is not known.
+        let error = updated_alone("x = 1\ny\n", "@@ -1,0 +2 @@\n+x = 2").unwrap_err();
+        assert_eq!(error.code, Code::MatchNotFound);
+        assert!(error.hint.unwrap().contains("quote a line beside the new ones"));
     }
 
     #[test]

@@ -115,6 +115,32 @@ impl Chunk {
     }
 }
 
+impl Chunk {
+    /// Returns the chunk without a header that is line numbers, as in `@@ -12,7 +12,8 @@` of a unified diff. A chunk that
+    /// quotes nothing keeps it: it would be added at the end of the file.
+    #[must_use]
+    pub(super) fn without_line_numbers(&self) -> Chunk {
+        let mut chunk = self.clone();
+        if self.old().next().is_some() {
+            chunk.header.take_if(|header| has_line_numbers(header));
+        }
+        chunk
+    }
+}
+
+/// True for a header that begins as `-12,7 +12,8 @@`.
+fn has_line_numbers(header: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    let is_range = |word: &str, sign: char| {
+        let numbers = word.strip_prefix(sign);
+        numbers.is_some_and(|numbers| numbers.splitn(2, ',').all(is_number))
+    };
+    let mut words = header.split(' ');
+    words.next().is_some_and(|word| is_range(word, '-'))
+        && words.next().is_some_and(|word| is_range(word, '+'))
+        && words.next() == Some("@@")
+}
+
 impl Patch {
     /// Parses a patch; a heredoc around it is removed.
     ///
@@ -325,24 +351,35 @@ impl<'t> Reader<'_, 't> {
         Err(format!("line {} of the patch: {reason}", self.at + 2))
     }
 
+    /// Reads the section of a file, whose first line is `header`.
     fn file(&mut self, header: &str) -> Result<FilePatch, String> {
-        if let Some(path) = header.strip_prefix(ADD) {
+        let (path, change) = if let Some(path) = header.strip_prefix(ADD) {
             self.at += 1;
-            let mut text = String::new();
-            while let Some(line) = self.peek().and_then(|line| line.strip_prefix('+')) {
-                text = text + line + "\n";
-                self.at += 1;
-            }
-            return Ok(FilePatch { path: path.to_owned(), change: PatchChange::Add(text) });
-        }
-        if let Some(path) = header.strip_prefix(DELETE) {
+            (path, PatchChange::Add(self.added_text()))
+        } else if let Some(path) = header.strip_prefix(DELETE) {
             self.at += 1;
-            return Ok(FilePatch { path: path.to_owned(), change: PatchChange::Delete });
-        }
-        let Some(path) = header.strip_prefix(UPDATE) else {
+            (path, PatchChange::Delete)
+        } else if let Some(path) = header.strip_prefix(UPDATE) {
+            self.at += 1;
+            (path, self.update(path)?)
+        } else {
             return self.fail("expected `*** Add File: `, `*** Delete File: ` or `*** Update File: `");
         };
-        self.at += 1;
+        Ok(FilePatch { path: path.to_owned(), change })
+    }
+
+    /// Reads the lines of a new file.
+    fn added_text(&mut self) -> String {
+        let mut text = String::new();
+        while let Some(line) = self.peek().and_then(|line| line.strip_prefix('+')) {
+            text = text + line + "\n";
+            self.at += 1;
+        }
+        text
+    }
+
+    /// Reads the new path and the chunks of an update of the file at this path.
+    fn update(&mut self, path: &str) -> Result<PatchChange, String> {
         let move_to = self.peek().and_then(|line| line.strip_prefix(MOVE)).map(str::to_owned);
         self.at += usize::from(move_to.is_some());
         let mut chunks = Vec::new();
@@ -360,7 +397,7 @@ impl<'t> Reader<'_, 't> {
                 .fail("the update has no lines; one unchanged line after a blank is enough to move a file");
         }
         let move_to = move_to.filter(|to| !is_same_path(to, path));
-        Ok(FilePatch { path: path.to_owned(), change: PatchChange::Update { move_to, chunks } })
+        Ok(PatchChange::Update { move_to, chunks })
     }
 
     /// Reads a chunk; the first of a file needs no `@@`.

@@ -202,24 +202,17 @@ fn write_quote(bytes: &[u8], quote: &QuotedReplacement, habit: TextHabit) -> Opt
         result.push_str(text.get(from..)?);
         Some(result)
     };
+    let crlf_if = |is_crlf, text: String| if is_crlf { text.replace('\n', "\r\n") } else { text };
     let written = match habit {
-        TextHabit::Majority | TextHabit::CrLfIfAny => {
+        TextHabit::Majority => {
+            let is_crlf = LineEnds::count(text).majority() == Some(LineEnd::CrLf);
+            crlf_if(is_crlf, replaced(&unix(text), &old, &new)?)
+        }
+        TextHabit::CrLfIfAny => {
             let view = unix(text);
-            let mut after = replaced(&view, &old, &new)?;
-            if habit == TextHabit::CrLfIfAny {
-                after = with_same_end(&view, after);
-            }
-            let crlf = match habit {
-                TextHabit::CrLfIfAny => has_crlf,
-                _ => LineEnds::count(text).majority() == Some(LineEnd::CrLf),
-            };
-            if crlf { after.replace('\n', "\r\n") } else { after }
+            crlf_if(has_crlf, with_same_end(&view, replaced(&view, &old, &new)?))
         }
-        TextHabit::NewLinesCrLfIfAny => {
-            let with_line_ends =
-                |text: &str| if has_crlf { text.replace('\n', "\r\n") } else { text.to_owned() };
-            replaced(text, &with_line_ends(&old), &with_line_ends(&new))?
-        }
+        TextHabit::NewLinesCrLfIfAny => replaced(text, &crlf_if(has_crlf, old), &crlf_if(has_crlf, new))?,
         TextHabit::Lossy => {
             let is_crlf = |text: &str| text.matches('\n').count() == text.matches("\r\n").count();
             match has_crlf && (old.contains('\n') || new.contains('\n')) {

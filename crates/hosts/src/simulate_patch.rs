@@ -4,6 +4,7 @@
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::ops::Range;
 
 use super::edit::NamedLines;
@@ -84,10 +85,35 @@ pub(super) fn chunk_places(buffer: &Buffer, chunks: &[Chunk]) -> Vec<ChunkPlace>
     places
 }
 
+/// Returns the same places, except for the sections whose chunks fit into the file in one way only, in their order and without
+/// overlap: their chunks have the places of that way. The tool, which takes the first match for each chunk, finds the same.
+pub(super) fn ordered_places(buffer: &Buffer, chunks: &[Chunk]) -> Vec<ChunkPlace> {
+    let target = PatchTarget::new(buffer);
+    let mut places = chunk_places(buffer, chunks);
+    let mut rest = places.as_mut_slice();
+    for section in chunks.chunk_by(|_, next| !next.starts_section) {
+        let Some((own, others)) = rest.split_at_mut_checked(section.len()) else { break };
+        rest = others;
+        let mut above = None;
+        for (place, range) in own.iter_mut().zip(target.only_places(section).unwrap_or_default()) {
+            let lines = NamedLines { start: range.start + 1, end: range.end };
+            *place = ChunkPlace { exact: (!range.is_empty()).then_some(lines), above };
+            // An insertion is below its header.
+            let header =
+                (range.is_empty() && range.end > 0).then_some(NamedLines { start: range.end, ..lines });
+            above = place.exact.or(header).or(above);
+        }
+    }
+    places
+}
+
 /// Returns the line, from 1, before which a chunk without a quote inserts its lines; one past the last line for the end.
 pub(super) fn insertion_line(buffer: &Buffer) -> usize {
     PatchTarget::new(buffer).insertion_end() + 1
 }
+
+/// The most places of the chunks of a section that are compared.
+const MAX_PLACES: usize = 1_000_000;
 
 static BLANK_ADDED: ChunkLine = ChunkLine::Added(String::new());
 static BLANK_REMOVED: ChunkLine = ChunkLine::Removed(String::new());
@@ -108,15 +134,32 @@ fn plain(line: &str) -> impl Iterator<Item = char> {
     line.chars().filter(|c| c.is_ascii_graphic() && !matches!(c, '-' | '\'' | '"'))
 }
 
+/// Returns the positions of each item, in their order.
+fn index<T: Eq + Hash>(items: impl Iterator<Item = T>) -> HashMap<T, Vec<usize>> {
+    let mut positions: HashMap<T, Vec<usize>> = HashMap::new();
+    for (at, item) in items.enumerate() {
+        positions.entry(item).or_default().push(at);
+    }
+    positions
+}
+
+/// Returns the lines, from 0, at which the quoted lines can start, by the places of the rarest of them; `None` if there are
+/// no quoted lines.
+fn possible_starts<'p>(
+    old: &[&str],
+    places: impl Fn(&str) -> &'p [usize],
+) -> Option<impl Iterator<Item = usize> + 'p> {
+    let by_line = old.iter().map(|line| places(line)).enumerate();
+    let (above, rarest) = by_line.min_by_key(|(_, places)| places.len())?;
+    Some(rarest.iter().filter_map(move |at| at.checked_sub(above)))
+}
+
 impl<'t> PatchTarget<'t> {
     fn new(buffer: &'t Buffer) -> PatchTarget<'t> {
         let lines: Vec<&str> = buffer.lines().iter().collect();
         // The tool takes a byte order mark for a part of the first line, which therefore differs from every quote.
         let first_quotable = usize::from(buffer.bytes().starts_with(MARK.as_bytes()));
-        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
-        for (at, line) in lines.iter().enumerate() {
-            places.entry(line).or_default().push(at);
-        }
+        let places = index(lines.iter().copied());
         PatchTarget { lines, first_quotable, places, similar: OnceCell::new() }
     }
 
@@ -135,18 +178,11 @@ impl<'t> PatchTarget<'t> {
     /// Returns the first line, from 0, of each place that the tool may take for these lines: it differs at most in blanks,
     /// dashes, quotation marks, and characters that are not ASCII.
     fn similar_places(&self, old: &[&str]) -> Vec<usize> {
-        let by_plain = self.similar.get_or_init(|| {
-            let mut places: HashMap<String, Vec<usize>> = HashMap::new();
-            for (at, line) in self.lines.iter().enumerate() {
-                places.entry(plain(line).collect()).or_default().push(at);
-            }
-            places
-        });
+        let by_plain =
+            self.similar.get_or_init(|| index(self.lines.iter().map(|line| plain(line).collect())));
         let places =
             |line: &str| by_plain.get(&plain(line).collect::<String>()).map_or(&[][..], Vec::as_slice);
-        let rarest = old.iter().map(|line| places(line)).enumerate().min_by_key(|(_, places)| places.len());
-        let Some((above, places)) = rarest else { return Vec::new() };
-        let starts = places.iter().filter_map(|at| at.checked_sub(above));
+        let starts = possible_starts(old, places).into_iter().flatten();
         starts.filter(|start| self.equal_at(*start, old, |line, old| plain(line).eq(plain(old)))).collect()
     }
 
@@ -164,23 +200,71 @@ impl<'t> PatchTarget<'t> {
         let first = if chunk.at_end { last } else { from }.max(self.first_quotable);
         let mut similar = self.similar_places(&old);
         similar.retain(|start| (first..=last).contains(start));
-        let trims: [fn(&str) -> &str; 2] = [str::trim_end, str::trim];
-        let places = trims.iter().map(|trim| -> Vec<usize> {
-            let are_equal = |line: &str, old: &str| trim(line) == trim(old);
-            similar.iter().copied().filter(|start| self.equal_at(*start, &old, are_equal)).collect()
-        });
-        match places.into_iter().find(|places| !places.is_empty())?.as_slice() {
+        match self.equal_places(&similar, &old, &[str::trim_end, str::trim]).as_slice() {
             [only] => Some(*only..only + old.len()),
             _ => None,
         }
     }
 
+    /// Returns those of some places that have the lines of a quote without these blanks: without those that the first
+    /// function removes, or else without those that the next one removes.
+    fn equal_places(&self, places: &[usize], old: &[&str], trims: &[fn(&str) -> &str]) -> Vec<usize> {
+        let mut found = trims.iter().map(|trim| -> Vec<usize> {
+            let are_equal = |line: &str, old: &str| trim(line) == trim(old);
+            places.iter().copied().filter(|start| self.equal_at(*start, old, are_equal)).collect()
+        });
+        found.find(|places| !places.is_empty()).unwrap_or_default()
+    }
+
     /// Returns the first line, from 0, below the header of a chunk, or `from` without one; `None` if the header is not below
     /// `from`.
     fn below_header(&self, chunk: &Chunk, from: usize) -> Option<usize> {
-        let Some(header) = &chunk.header else { return Some(from) };
-        let places = self.places(header);
-        places.get(places.partition_point(|at| *at < from.max(self.first_quotable))).map(|at| at + 1)
+        line_below(self.headers(chunk), from)
+    }
+
+    /// Returns the lines that are the header of a chunk, from 0; `None` without a header.
+    fn headers(&self, chunk: &Chunk) -> Option<&[usize]> {
+        let places = self.places(chunk.header.as_deref()?);
+        places.get(places.partition_point(|at| *at < self.first_quotable)..)
+    }
+
+    /// Returns the lines of each chunk of a section, from 0, if only one choice of places has all chunks in their order and
+    /// without overlap. Below a header, the first place counts. Lines without a quote have an empty range: below their
+    /// header, or else below the chunk before.
+    fn only_places(&self, section: &[Chunk]) -> Option<Vec<Range<usize>>> {
+        let (mut quotes, mut first) = (Vec::new(), Vec::new());
+        let (mut from, mut count) = (0, 0);
+        for chunk in section {
+            let quote = self.quote(chunk);
+            count += quote.starts.len();
+            let range = quote.first_from(line_below(quote.headers, from)?)?;
+            if count > MAX_PLACES {
+                return None;
+            }
+            from = range.end;
+            first.push(range);
+            quotes.push(quote);
+        }
+        // No choice has a chunk above its first place, or below its last one. If they are the same, there is no other choice.
+        let mut end = self.lines.len();
+        for (quote, first) in quotes.iter().zip(&first).rev() {
+            let (start, above) = quote.last_until(end)?;
+            if quote.count > 0 && start != first.start {
+                return None;
+            }
+            end = above;
+        }
+        Some(first)
+    }
+
+    /// Returns what is known of a chunk's place without the other chunks.
+    fn quote<'a>(&'a self, chunk: &Chunk) -> ChunkQuote<'a> {
+        let old: Vec<&str> = chunk.old().collect();
+        let last = self.lines.len().saturating_sub(old.len());
+        let mut similar = self.similar_places(&old);
+        similar.retain(|start| *start >= self.first_quotable && (!chunk.at_end || *start == last));
+        let starts = self.equal_places(&similar, &old, &[|line| line, str::trim_end, str::trim]);
+        ChunkQuote { headers: self.headers(chunk), count: old.len(), starts }
     }
 
     /// Returns the place of a chunk, which is looked for from line `from` on.
@@ -201,12 +285,8 @@ impl<'t> PatchTarget<'t> {
         let starts = |old: &[&str]| -> Vec<usize> {
             let possible = possible(old);
             let is_at = |start: &usize| self.equal_at(*start, old, |line, old| line == old);
-            let places = old.iter().map(|line| self.places(line)).enumerate();
-            match places.min_by_key(|(_, places)| places.len()) {
-                Some((above, places)) => {
-                    let starts = places.iter().filter_map(|at| at.checked_sub(above));
-                    starts.filter(|start| possible.contains(start)).filter(is_at).collect()
-                }
+            match possible_starts(old, |line| self.places(line)) {
+                Some(starts) => starts.filter(|start| possible.contains(start)).filter(is_at).collect(),
                 None => possible.collect(),
             }
         };
@@ -244,6 +324,46 @@ impl<'t> PatchTarget<'t> {
             }
             several => Err(Simulation::Several(several.len())),
         }
+    }
+}
+
+/// Returns the first line, from 0, below one of some headers from line `from` on, or `from` without headers to look for.
+fn line_below(headers: Option<&[usize]>, from: usize) -> Option<usize> {
+    let Some(headers) = headers else { return Some(from) };
+    headers.get(headers.partition_point(|at| *at < from)).map(|at| at + 1)
+}
+
+/// The possible places of a chunk in a file.
+struct ChunkQuote<'a> {
+    /// The lines that are its header, from 0; `None` without a header.
+    headers: Option<&'a [usize]>,
+    /// The number of lines that it quotes.
+    count: usize,
+    /// The first line of each place that has the quoted lines, from 0: exactly, or else with other blanks around.
+    starts: Vec<usize>,
+}
+
+impl ChunkQuote<'_> {
+    /// Returns the first place from line `from` on.
+    fn first_from(&self, from: usize) -> Option<Range<usize>> {
+        if self.count == 0 {
+            return Some(from..from);
+        }
+        let start = *self.starts.get(self.starts.partition_point(|start| *start < from))?;
+        Some(start..start + self.count)
+    }
+
+    /// Returns the first line of the last place that ends above line `end`, and the line above which the chunk before ends
+    /// then.
+    fn last_until(&self, end: usize) -> Option<(usize, usize)> {
+        let Some(headers) = self.headers else {
+            let fits = self.starts.partition_point(|start| start + self.count <= end).checked_sub(1);
+            let start = if self.count == 0 { end } else { *self.starts.get(fits?)? };
+            return Some((start, start));
+        };
+        let fits = |header: &usize| self.first_from(header + 1).is_some_and(|range| range.end <= end);
+        let header = *headers.get(headers.partition_point(fits).checked_sub(1)?)?;
+        Some((self.first_from(header + 1)?.start, header))
     }
 }
 

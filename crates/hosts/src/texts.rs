@@ -58,53 +58,51 @@ impl EditState {
 
 /// Describes the findings that an edit adds, the blocking ones first.
 pub fn findings(files: &[Judged<'_>], state: EditState) -> String {
-    let blocking = files.iter().flat_map(|file| file.verdict.blocking()).count();
-    let runs = files.iter().flat_map(|file| &file.verdict.runs).filter(|run| run.blocking).count();
-    let new = match (blocking, runs) {
-        (0, _) => "a required gate could not run".to_owned(),
-        (1, _) => "it adds 1 finding that blocks".to_owned(),
-        (several, _) => format!("it adds {several} findings that block"),
+    let blocking: Vec<_> = all_findings(files).filter(|(_, finding)| finding.blocking).collect();
+    let new = match blocking.len() {
+        0 => "a required gate could not run".to_owned(),
+        1 => "it adds 1 finding that blocks".to_owned(),
+        several => format!("it adds {several} findings that block"),
     };
     let tail = match state {
         EditState::Denied => "Send the edit without these findings.",
         EditState::Warned | EditState::Made => "Edit the file again, so that these findings are gone.",
     };
     let mut lines = vec![format!("{} {new}.", state.head())];
-    for finding in
-        files.iter().flat_map(|file| file.verdict.blocking().map(move |it| (file, it))).take(MAX_FINDINGS)
-    {
-        lines.extend(finding_lines(finding.0, finding.1));
-    }
+    lines.extend(blocking.iter().take(MAX_FINDINGS).flat_map(|(file, finding)| finding_lines(file, finding)));
     for run in files.iter().flat_map(|file| &file.verdict.runs).filter(|run| run.blocking) {
         lines.push(format!("the gate {} {}{}", run.gate, run.outcome.name(), reason(run)));
     }
-    if blocking > MAX_FINDINGS {
-        lines.push(format!("and {} more", blocking - MAX_FINDINGS));
+    if blocking.len() > MAX_FINDINGS {
+        lines.push(format!("and {} more", blocking.len() - MAX_FINDINGS));
     }
     lines.push(tail.to_owned());
-    let warnings = files.iter().flat_map(|file| {
-        file.verdict.findings.iter().filter(|it| it.counts && !it.blocking).map(move |it| (file, it))
-    });
-    lines.extend(warnings.take(3).flat_map(|(file, it)| finding_lines(file, it)));
+    let warnings = all_findings(files).filter(|(_, finding)| finding.counts && !finding.blocking);
+    lines.extend(warnings.take(3).flat_map(|(file, finding)| finding_lines(file, finding)));
     lines.join("\n")
 }
 
 /// Names the findings that an edit adds and that do not block, errors before warnings; `None` if there are none. An error does
 /// not block where the edit may be one step of several.
 pub fn allowed(files: &[Judged<'_>]) -> Option<String> {
-    let all = files.iter().flat_map(|file| file.verdict.findings.iter().map(move |it| (file, it)));
-    let mut findings: Vec<_> =
-        all.filter(|(_, it)| it.counts && !it.blocking && it.severity != Severity::Info).collect();
-    findings.sort_by_key(|(_, it)| it.severity != Severity::Error);
+    let mut findings: Vec<_> = all_findings(files)
+        .filter(|(_, finding)| finding.counts && !finding.blocking && finding.severity != Severity::Info)
+        .collect();
+    findings.sort_by_key(|(_, finding)| finding.severity != Severity::Error);
     if findings.is_empty() {
         return None;
     }
     let mut lines = vec!["The edit is allowed, and it adds findings that do not block:".to_owned()];
-    lines.extend(findings.iter().take(MAX_FINDINGS).flat_map(|(file, it)| finding_lines(file, it)));
+    lines.extend(findings.iter().take(MAX_FINDINGS).flat_map(|(file, finding)| finding_lines(file, finding)));
     if findings.len() > MAX_FINDINGS {
         lines.push(format!("and {} more", findings.len() - MAX_FINDINGS));
     }
     Some(lines.join("\n"))
+}
+
+/// Returns the findings of all files, each with its file.
+fn all_findings<'a>(files: &'a [Judged<'a>]) -> impl Iterator<Item = (&'a Judged<'a>, &'a Finding)> {
+    files.iter().flat_map(|file| file.verdict.findings.iter().map(move |finding| (file, finding)))
 }
 
 fn reason(run: &GateRun) -> String {
@@ -212,13 +210,12 @@ pub fn notebook_harm(kept: &[u8], written: &[u8]) -> String {
             .filter(|list| !list.is_empty())
             .count()
     };
-    let clears = outputs(written) < outputs(kept);
-    if clears {
+    let harm = if outputs(written) < outputs(kept) {
         "clears outputs and rewrites the whole notebook"
     } else {
         "rewrites the layout of the whole notebook"
-    }
-    .to_owned()
+    };
+    harm.to_owned()
 }
 
 /// Names what a rewritten text loses, as a phrase after "the tool". `before` is the text that keeps all other bytes.

@@ -180,6 +180,32 @@ impl Plan {
         Ok(joined)
     }
 
+    /// Drops the whole lines at the start and the end of each splice that stay the same. They become unchanged bytes.
+    #[must_use]
+    pub fn without_kept_lines(mut self, before: &Buffer) -> Plan {
+        let lines = before.lines();
+        let line_at = |byte: usize| lines.line_at(before.offset(byte));
+        let start_of = |line: usize| before.byte_span(lines.span(line)).start;
+        for Splice { span, bytes: new } in &mut self.splices {
+            let old = before.bytes().get(span.clone()).unwrap_or_default();
+            let same = old.iter().zip(new.iter()).take_while(|(old, new)| old == new).count();
+            let above = start_of(line_at(span.start + same)).saturating_sub(span.start);
+            let above = if above <= same { above } else { 0 };
+            let rest = old.len().min(new.len()) - above;
+            let pairs = old.iter().rev().zip(new.iter().rev()).take(rest);
+            let end = span.end - pairs.take_while(|(old, new)| old == new).count();
+            let start = Some(start_of(line_at(end))).filter(|start| *start == end);
+            let start = start.unwrap_or_else(|| start_of(line_at(end) + 1));
+            let below = span.end.saturating_sub(start);
+            new.truncate(new.len() - below);
+            new.drain(..above);
+            let kept = [span.start..span.start + above, span.end - below..span.end];
+            self.unchanged.extend(kept.into_iter().filter(|kept| !kept.is_empty()));
+            *span = span.start + above..span.end - below;
+        }
+        self
+    }
+
     /// Drops the line end at the end of the new version, if it has one there.
     #[must_use]
     pub fn without_last_line_end(mut self, before: &Buffer) -> Plan {
@@ -328,6 +354,29 @@ mod tests {
             made(b"\xFE\xFF\0a\0\n", vec![change(0..0, "\u{1d11e}\n")]),
             b"\xFE\xFF\xD8\x34\xDD\x1E\0\n\0a\0\n"
         );
+    }
+
+    #[test]
+    fn a_splice_without_the_lines_that_stay_writes_the_same() {
+        for (bytes, span, text, changed) in [
+            (&b"a\nb\nc\n"[..], 0..6, "a\nB\nc\n", (2..4, &b"B\n"[..])),
+            (b"a\nb\nc\n", 0..5, "a\nB\nc", (2..4, b"B\n")),
+            (b"a\nb\nc\n", 0..6, "a\nc\n", (2..4, b"")),
+            (b"a\nb\nc\n", 0..4, "a\nb\nx\n", (4..4, b"x\n")),
+            (b"a\na\n", 0..4, "a\n", (2..4, b"")),
+            (b"ab\nc", 1..4, "b\nd", (3..4, b"d")),
+            (b"ab\ncd\n", 1..4, "xb\nc", (1..3, b"xb\n")),
+            (b"a\r\nb\r\nc\r\n", 0..6, "a\nB\nc\n", (3..6, b"B\r\n")),
+            (b"\xef\xbb\xbfa\nb\n", 0..4, "A\nb\n", (3..5, b"A\n")),
+            (b"\xff\xfea\0\n\0b\0", 0..3, "a\nc", (6..8, b"c\0")),
+        ] {
+            let before = read(bytes);
+            let whole = before.plan(vec![change(span, text)]).unwrap();
+            let plan = whole.clone().without_kept_lines(&before);
+            let [Splice { span, bytes: new }] = plan.splices() else { panic!("{plan:?}") };
+            assert_eq!((span.clone(), new.as_slice()), changed, "{text:?}");
+            assert_eq!(plan.splice(before.bytes()), whole.splice(before.bytes()), "{text:?}");
+        }
     }
 
     /// True if a plan's splices can be applied without reading the whole text.

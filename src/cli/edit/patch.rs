@@ -2,7 +2,7 @@
 
 use lockgate_edit::Edit;
 use lockgate_edit::request::{Author, Expect, FilePermissions, Mode, Request, Target};
-use lockgate_engine::{TrustOverride, Workspace};
+use lockgate_engine::{HostFile, TrustOverride, Workspace};
 use lockgate_error::{Code, Error};
 use lockgate_hosts::locate;
 use lockgate_hosts::patch::{FilePatch, Patch, PatchChange};
@@ -24,17 +24,61 @@ pub(super) fn apply(
     let files = patch.files.clone();
     let reports = work(workspace_args.open(trust_override), |workspace, watch| async move {
         let mut requests = Vec::new();
+        let mut file_of_entry = Vec::new();
         for file in &files {
             let entry = requests.len();
             let changes = changes(&workspace, file, entry).await.map_err(|error| error.with_entry(entry))?;
             for request in changes {
                 requests.push(Request { mode, author: author.clone(), ..request });
+                file_of_entry.push(file);
             }
         }
-        workspace.edit_all(requests, watch).await
+        match workspace.edit_all(requests, watch).await {
+            Ok(reports) => Ok(reports),
+            Err(error) => {
+                let file = error.entry_index().and_then(|entry| file_of_entry.get(entry));
+                Err(match file {
+                    Some(file) => naming_chunk(&workspace, file, error).await,
+                    None => error,
+                })
+            }
+        }
     });
-    let paths = patch.paths().into_iter().map(str::to_owned).collect();
-    (EditResult { reports, kind: CallKind::Batch(paths) }, ResponseOptions::default())
+    let paths: Vec<String> = patch.paths().into_iter().map(str::to_owned).collect();
+    let path = reports.as_ref().err().and_then(|error| paths.get(error.entry_index()?)).cloned();
+    let result = EditResult { reports, kind: CallKind::Batch(paths) };
+    match path {
+        Some(path) => {
+            let result = EditResult { kind: CallKind::Single, ..result };
+            let result = result.map_error(|error| naming_file(error, &path));
+            (result, ResponseOptions { path: Some(path), ..ResponseOptions::default() })
+        }
+        None => (result, ResponseOptions::default()),
+    }
+}
+
+/// Returns an error with the file that it is about in place of an index, because a patch has no list `edits`.
+fn naming_file(mut error: Error, path: &str) -> Error {
+    if !error.names_target() {
+        error.message = format!("{path}: {}", error.message);
+    }
+    (error.entry, error.field) = (None, None);
+    error
+}
+
+/// Returns the error of the chunk that does not fit into a file, if there is one, and else the same error.
+async fn naming_chunk(workspace: &Workspace, file: &FilePatch, error: Error) -> Error {
+    let PatchChange::Update { chunks, move_to: None } = &file.change else { return error };
+    let Ok(HostFile { bytes: Some(before), .. }) = workspace.host_file(file.path.clone()).await else {
+        return error;
+    };
+    match locate::updated_bytes(&file.path, &before, chunks) {
+        Err(of_chunk) if of_chunk.code == error.code => match error.entry_index() {
+            Some(entry) => of_chunk.with_entry(entry),
+            None => of_chunk,
+        },
+        Ok(_) | Err(_) => error,
+    }
 }
 
 /// Returns the edits that one part of a patch stands for. `entry` is the index of the first in the batch.

@@ -97,6 +97,27 @@ fn the_file_that_a_patch_does_not_fit_is_named() {
 }
 
 #[test]
+fn the_chunk_that_does_not_fit_is_named_in_place_of_an_index() {
+    let project = Project::new();
+    project.write("a.txt", "one\nx = 1\n\nx = 1\n");
+    for (chunks, code, named) in [
+        ("@@\n-one\n+two\n@@\n-x = 1\n+x = 2\n", "AMBIGUOUS_MATCH", "a.txt: chunk 2 (\"x = 1\"): "),
+        ("@@\n-x = 1\n+x = 2\n", "AMBIGUOUS_MATCH", "a.txt: the search text appears 2 times"),
+        ("@@\n-one\n+two\n@@ nope\n-x = 1\n+x = 2\n", "NO_MATCH", "a.txt: chunk 2 (\"x = 1\"): "),
+        ("@@\n-one\n+2\n@@\n-one\n+3\n", "RANGE_OVERLAP", "a.txt: Overlapping edits detected: "),
+    ] {
+        let patch = format!(
+            "*** Begin Patch\n*** Add File: b.txt\n+b\n*** Update File: a.txt\n{chunks}*** End Patch\n"
+        );
+        let outcome = project.call(&["edit", "--patch", "-", "--json"], &patch);
+        let answer: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        assert_eq!((&answer["code"], &answer["path"]), (&json!(code), &json!("a.txt")), "{answer}");
+        assert!(answer["message"].as_str().unwrap().contains(named), "{answer}");
+        assert!(answer["field"].is_null() && !outcome.stdout.contains("edits["), "{answer}");
+    }
+}
+
+#[test]
 fn two_chunks_for_one_line_overlap_whether_the_file_moves_or_not() {
     let twice = "@@\n-b\n+B\n@@\n-b\n+C\n";
     for (moved, chunks, exit, code) in [

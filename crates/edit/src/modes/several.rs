@@ -38,10 +38,23 @@ pub fn plan<E>(
         let own = plan(&part.edit).map_err(|error| error.with_named_entry(part.entry))?;
         planned.push(own);
     }
-    join(planned, buffer)
+    let entry = |part: usize| parts.get(part).map(|part| part.entry);
+    join(planned, buffer).map_err(|Overlap { parts: [one, other], error }| match (entry(one), entry(other)) {
+        (Some(one), Some(other)) if one != other => error.with_named_entries([one, other]),
+        _ => *error,
+    })
 }
 
-pub(super) fn join(mut parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEdit, Error> {
+/// An error about two parts of an edit.
+pub(super) struct Overlap {
+    /// The indices of the parts.
+    parts: [usize; 2],
+    error: Box<Error>,
+}
+
+/// Joins the plans of the parts of an edit. Where the text that a search replaces overlaps that of another part, only the lines
+/// that the search changes count.
+pub(super) fn join(mut parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<PlannedEdit, Overlap> {
     // The lines of the quotes of each part that is a search.
     let quoted: Vec<Option<Vec<RangeInclusive<usize>>>> = parts
         .iter_mut()
@@ -65,17 +78,24 @@ pub(super) fn join(mut parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<Plann
         parts.iter().flat_map(|part| part.notes.clone()).collect(),
         parts.iter().flat_map(|part| part.warnings.clone()).collect(),
     ];
-    let (plans, ends): (Vec<Plan>, Vec<PlannedEnd>) =
+    let (mut plans, ends): (Vec<Plan>, Vec<PlannedEnd>) =
         parts.into_iter().map(|part| (part.plan, part.end)).unzip();
-    let spans = plans.iter().enumerate().flat_map(|(part, plan)| {
-        plan.splices().iter().map(move |splice| PartSpan::new(part, splice, buffer))
-    });
-    let spans: Vec<PartSpan> = spans.collect();
+    let mut spans = PartSpan::of_plans(&plans, buffer);
+    if overlapping(&spans).is_some() {
+        let own = plans.into_iter().zip(&quoted);
+        plans = own
+            .map(|(plan, quoted)| if quoted.is_some() { plan.without_kept_lines(buffer) } else { plan })
+            .collect();
+        spans = PartSpan::of_plans(&plans, buffer);
+    }
+    let overlapping = overlapping(&spans).unwrap_or_default();
     let line = |splice: &Splice| buffer.lines().line_at(buffer.offset(splice.span.start));
     let order = |index: usize, splice: &Splice| {
         insertion_order(quoted.get(index).and_then(Option::as_deref), line(splice))
     };
-    let (plan, end) = (Plan::join_by(buffer, plans.into_iter(), order)?, PlannedEnd::join(ends.into_iter()));
+    let plan = Plan::join_by(buffer, plans.into_iter(), order);
+    let plan = plan.map_err(|error| Overlap { parts: overlapping, error: Box::new(error) })?;
+    let end = PlannedEnd::join(ends.into_iter());
     check_anchors(&quoted, spans, buffer)?;
     Ok(PlannedEdit { notes, warnings, matches, end, ..PlannedEdit::new(plan) })
 }
@@ -99,7 +119,24 @@ struct PartSpan {
     removes_lines: bool,
 }
 
+/// Returns the parts of two splices of the same text; the splices are sorted.
+fn overlapping(spans: &[PartSpan]) -> Option<[usize; 2]> {
+    let mut pairs = spans.iter().zip(spans.iter().skip(1));
+    let (one, other) = pairs.find(|(one, other)| one.span.end > other.span.start)?;
+    Some([one.part, other.part])
+}
+
 impl PartSpan {
+    /// Returns the splices of all parts, in the order of the text.
+    fn of_plans(plans: &[Plan], buffer: &Buffer) -> Vec<PartSpan> {
+        let of_plan = |(part, plan): (usize, &Plan)| -> Vec<PartSpan> {
+            plan.splices().iter().map(|splice| PartSpan::new(part, splice, buffer)).collect()
+        };
+        let mut spans: Vec<PartSpan> = plans.iter().enumerate().flat_map(of_plan).collect();
+        spans.sort_by_key(|one| (one.span.start, one.span.end));
+        spans
+    }
+
     fn new(part: usize, splice: &Splice, buffer: &Buffer) -> PartSpan {
         let span = buffer.offset(splice.span.start)..buffer.offset(splice.span.end);
         let lines = |bytes: &[u8]| bytes.split_inclusive(|byte| *byte == b'\n').count();
@@ -116,7 +153,7 @@ fn check_anchors(
     quoted: &[Option<Vec<RangeInclusive<usize>>>],
     spans: Vec<PartSpan>,
     buffer: &Buffer,
-) -> Result<(), Error> {
+) -> Result<(), Overlap> {
     let lines = buffer.lines();
     let (inserted, mut removed): (Vec<PartSpan>, Vec<PartSpan>) =
         spans.into_iter().partition(|one| one.span.is_empty());
@@ -144,7 +181,8 @@ fn check_anchors(
             anchors.map(|(anchor, quote)| Some((anchor, quote, removal_of(anchor)?))).collect();
         if let Some((anchor, quote, removal)) = gone.unwrap_or_default().pop() {
             let other = lines.lines_at(&removal.span);
-            return Err(removed_anchor(quote, &other, anchor, lines.count()));
+            let error = Box::new(removed_anchor(quote, &other, anchor, lines.count()));
+            return Err(Overlap { parts: [part, removal.part], error });
         }
     }
     Ok(())

@@ -1,13 +1,13 @@
 //! The work after calls of the host: the journal gets what was written, and a call that failed gets help.
 
 use std::path::Path;
+use std::slice;
 
 use serde_json::{Value, json};
 
 use super::combine::combine_decisions;
 use super::{EventGuard, Step, Stop, text_version};
 use crate::answer::{Guarded, HookDecision};
-use crate::edit::HostEdit;
 use crate::event::{HostCall, Moment};
 use crate::host::TextHabit;
 use crate::locate::{self, Located};
@@ -110,8 +110,7 @@ impl EventGuard<'_> {
     /// Helps with a call that failed because of its quote.
     async fn help(&self, call: &HostCall, failure: &str) -> Option<String> {
         drop(self.workspace.tool_calls().take(&self.pair_key(call)));
-        let HostEdit::Replace { quotes, fields, .. } = &call.edit else { return None };
-        let [quote] = quotes.as_slice() else { return None };
+        let quote = call.edit.single_quote()?;
         let path = self.paths(&call.edit).into_iter().next()?;
         let file = self.workspace.host_file(path.clone()).await.ok()?;
         let before = file.bytes.as_deref()?;
@@ -126,7 +125,7 @@ impl EventGuard<'_> {
         {
             return None;
         }
-        match simulate::replace(before, quotes, TextHabit::Unknown) {
+        match simulate::replace(before, slice::from_ref(quote), TextHabit::Unknown) {
             Simulation::Missing | Simulation::Several(_) => {}
             // The reason is another one.
             Simulation::Made(_) | Simulation::Unknown => return None,
@@ -134,7 +133,7 @@ impl EventGuard<'_> {
         match locate::quote(&file.path, before, quote) {
             Located::Found(wanted) => {
                 let exact = rewrite::quote(before, &wanted, TextHabit::Unknown).ok()?;
-                let again = match fields.and_then(|fields| fields.with_quote(&call.input, &exact)) {
+                let again = match call.with_quote(&exact) {
                     Some(input) => format!(" This call works:\n{} {}", call.tool, Value::Object(input)),
                     None => format!(" These texts work:\n{}", json!({"old": exact.old, "new": exact.new})),
                 };

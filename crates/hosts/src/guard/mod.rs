@@ -25,7 +25,7 @@ use crate::edit::HostEdit;
 use crate::event::{Event, HostCall, Moment};
 use crate::host::Host;
 use crate::record::{CallRecord, ExpectedText, FileRecord};
-use crate::simulate::{self, Simulated};
+use crate::simulate::{self, Simulated, Simulation};
 use crate::texts::{self, EditState, Judged, OwnTools};
 use lockgate_checks::{Outcome, Verdict, Watch};
 use lockgate_edit::Edit;
@@ -86,6 +86,11 @@ struct HostDraft {
 }
 
 impl HostDraft {
+    /// Creates the draft of a file that stays, or whose result is not known.
+    fn unknown((path, file): (String, HostFile)) -> HostDraft {
+        HostDraft { path, file, change: DraftChange::Unknown }
+    }
+
     /// True if the gates judge the draft: it has a request.
     const fn is_judged(&self) -> bool {
         !matches!(self.change, DraftChange::Unknown)
@@ -101,6 +106,15 @@ enum DraftChange {
     Removed,
     /// The file stays, or the result is not known.
     Unknown,
+}
+
+impl From<Simulation> for DraftChange {
+    fn from(simulation: Simulation) -> DraftChange {
+        match simulation {
+            Simulation::Made(made) => DraftChange::Made(made),
+            Simulation::Missing | Simulation::Several(_) | Simulation::Unknown => DraftChange::Unknown,
+        }
+    }
 }
 
 /// The files that an edit names.

@@ -69,8 +69,7 @@ impl CallPlanner<'_> {
             HostEdit::ReplaceInFiles { quotes, .. } => Ok(self.simulate_quotes(quotes, files)),
             HostEdit::Ambiguous(edits) => self.simulate_each(edits, files),
             HostEdit::Unreadable { .. } => {
-                let draft = |(path, file)| HostDraft { path, file, change: DraftChange::Unknown };
-                Ok(CallPlan { drafts: files.into_iter().map(draft).collect(), rewrite: None })
+                Ok(CallPlan { drafts: files.into_iter().map(HostDraft::unknown).collect(), rewrite: None })
             }
             HostEdit::Replace { .. }
             | HostEdit::Write { .. }
@@ -129,10 +128,7 @@ impl CallPlanner<'_> {
         let change = match (edit, file.bytes.as_deref()) {
             (HostEdit::Write { content, .. }, _) => DraftChange::Written(content.clone()),
             (HostEdit::Delete { .. }, Some(_)) => DraftChange::Removed,
-            (HostEdit::Notebook { cell, .. }, Some(before)) => match notebook::change_cell(before, cell) {
-                Simulation::Made(made) => DraftChange::Made(made),
-                Simulation::Missing | Simulation::Several(_) | Simulation::Unknown => DraftChange::Unknown,
-            },
+            (HostEdit::Notebook { cell, .. }, Some(before)) => notebook::change_cell(before, cell).into(),
             (HostEdit::Replace { quotes, .. }, None | Some([])) => match quotes.as_slice() {
                 [quote] if quote.old.is_empty() => DraftChange::Written(quote.new.clone()),
                 // The tool rejects it.
@@ -186,19 +182,15 @@ impl CallPlanner<'_> {
             Simulation::Missing | Simulation::Several(_) => self.locate(path, before)?,
             Simulation::Made(_) | Simulation::Unknown => None,
         };
-        Ok(match (exact, simulation) {
-            (Some((made, rewrite)), _) => (DraftChange::Made(made), Some(rewrite)),
-            (None, Simulation::Made(made)) => (DraftChange::Made(made), None),
-            (None, Simulation::Missing | Simulation::Several(_) | Simulation::Unknown) => {
-                (DraftChange::Unknown, None)
-            }
+        Ok(match exact {
+            Some((made, rewrite)) => (DraftChange::Made(made), Some(rewrite)),
+            None => (simulation.into(), None),
         })
     }
 
     /// Finds the place of a quote that differs from the file; `None` if the quote is one that is not helped.
     fn locate(&self, path: &str, before: &[u8]) -> Step<Option<(Simulated, CallRewrite)>> {
-        let HostEdit::Replace { quotes, .. } = &self.call.edit else { return Ok(None) };
-        let [quote] = quotes.as_slice() else { return Ok(None) };
+        let Some(quote) = self.call.edit.single_quote() else { return Ok(None) };
         match locate::quote(path, before, quote) {
             Located::Found(wanted) => self.quote_exactly(path, before, &wanted),
             Located::Same | Located::Unknown => Ok(None),
@@ -217,8 +209,7 @@ impl CallPlanner<'_> {
         before: &[u8],
         wanted: &[u8],
     ) -> Step<Option<(Simulated, CallRewrite)>> {
-        let HostEdit::Replace { quotes, fields, .. } = &self.call.edit else { return Ok(None) };
-        let [quote] = quotes.as_slice() else { return Ok(None) };
+        let Some(quote) = self.call.edit.single_quote() else { return Ok(None) };
         let (host, habit) = (self.guard.event.host, self.guard.event.host.habit());
         let exact = match rewrite::quote(before, wanted, habit) {
             Ok(exact) => exact,
@@ -242,7 +233,7 @@ impl CallPlanner<'_> {
                 ));
             }
         };
-        let Some(mut input) = fields.and_then(|fields| fields.with_quote(&self.call.input, &exact)) else {
+        let Some(mut input) = self.call.with_quote(&exact) else {
             let exact = json!({"old": exact.old, "new": exact.new});
             return self.deny(format_args!(
                 "the quoted text is not in {path} exactly as sent. These texts work:\n{exact}"
@@ -288,22 +279,18 @@ impl CallPlanner<'_> {
 
     /// Simulates the quotes of several files. If the quotes of one do not fit, the files are judged after the call.
     fn simulate_quotes(&self, quotes: &[FileQuote], files: Vec<(String, HostFile)>) -> CallPlan {
-        let named = quotes.iter().map(|FileQuote { paths, quote }| {
-            let paths: Vec<String> = paths.iter().map(|path| self.absolute(path)).collect();
-            (paths, quote)
-        });
-        let named: Vec<(Vec<String>, &QuotedReplacement)> = named.collect();
+        let absolute = |paths: &[String]| paths.iter().map(|path| self.absolute(path)).collect();
+        let named: Vec<(Vec<String>, &QuotedReplacement)> =
+            quotes.iter().map(|FileQuote { paths, quote }| (absolute(paths), quote)).collect();
         let draft = |(path, file): (String, HostFile)| {
             let own = named.iter().filter(|(paths, _)| paths.contains(&path));
             let own: Vec<QuotedReplacement> = own.map(|(_, quote)| (*quote).clone()).collect();
-            let before = file.bytes.as_deref().filter(|_| !own.is_empty());
-            let change =
-                match before.map(|before| simulate::replace(before, &own, self.guard.event.host.habit())) {
-                    Some(Simulation::Made(made)) => DraftChange::Made(made),
-                    Some(Simulation::Missing | Simulation::Several(_) | Simulation::Unknown) | None => {
-                        DraftChange::Unknown
-                    }
-                };
+            let change = match &file.bytes {
+                Some(before) if !own.is_empty() => {
+                    simulate::replace(before, &own, self.guard.event.host.habit()).into()
+                }
+                Some(_) | None => DraftChange::Unknown,
+            };
             HostDraft { path, file, change }
         };
         CallPlan { drafts: files.into_iter().map(draft).collect(), rewrite: None }

@@ -45,17 +45,9 @@ impl CallPlanner<'_> {
                 | DraftChange::Unknown => continue,
             };
             let own = arguments.and_then(|arguments| self.guard.own_call(&arguments));
-            let harm = match &self.call.edit {
-                HostEdit::Notebook { .. } => texts::notebook_harm(kept, written),
-                HostEdit::Replace { .. }
-                | HostEdit::ReplaceInFiles { .. }
-                | HostEdit::Write { .. }
-                | HostEdit::Delete { .. }
-                | HostEdit::Patch { .. }
-                | HostEdit::Other { .. }
-                | HostEdit::Unreadable { .. }
-                | HostEdit::Ambiguous(_) => texts::harm(kept, written),
-            };
+            let is_notebook = matches!(self.call.edit, HostEdit::Notebook { .. });
+            let harm =
+                if is_notebook { texts::notebook_harm(kept, written) } else { texts::harm(kept, written) };
             let describe = |own, state| texts::at_risk(host, &draft.file.path, &harm, own, state);
             match self.settings.bytes.unwrap_or(by_tools) {
                 BytesAtRisk::Deny => {
@@ -70,16 +62,16 @@ impl CallPlanner<'_> {
 
     /// Returns arguments with a quote of fewer lines, with which the tool keeps all other bytes.
     fn smaller_quote(&self, before: &[u8], wanted: &[u8]) -> Option<CallRewrite> {
-        let HostEdit::Replace { fields: Some(fields), quotes, .. } = &self.call.edit else { return None };
+        let quote = self.call.edit.single_quote()?;
         let host = self.guard.event.host;
         let is_possible = self.settings.drift == DriftedQuote::Rewrite
             && host.accepts_rewrite()
-            && quotes.iter().all(|quote| quote.matches == QuoteMatches::Only);
+            && quote.matches == QuoteMatches::Only;
         if !is_possible {
             return None;
         }
         let exact = rewrite::quote(before, wanted, host.habit()).ok()?;
-        let input = Value::Object(fields.with_quote(&self.call.input, &exact)?);
+        let input = Value::Object(self.call.with_quote(&exact)?);
         let context = "lockgate: the call was made with a quote of fewer lines, because the edit tool would have changed the line \
                        ends of the others."
             .to_owned();
@@ -92,11 +84,6 @@ fn keeping_call(path: &str, before: &[u8], faithful: &[u8], edit: &HostEdit) -> 
     if let Ok(exact) = rewrite::quote(before, faithful, TextHabit::Unknown) {
         return Some(texts::quote_arguments(path, &exact.old, &exact.new));
     }
-    let HostEdit::Replace { quotes, .. } = edit else { return None };
-    match quotes.as_slice() {
-        [quote] if quote.matches == QuoteMatches::Only => {
-            Some(texts::quote_arguments(path, &quote.old, &quote.new))
-        }
-        _ => None,
-    }
+    let quote = edit.single_quote().filter(|quote| quote.matches == QuoteMatches::Only)?;
+    Some(texts::quote_arguments(path, &quote.old, &quote.new))
 }

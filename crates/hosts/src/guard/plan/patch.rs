@@ -58,8 +58,7 @@ impl PatchDrafts {
     /// Creates the drafts of files that stay as they are.
     fn new(files: Vec<(String, HostFile)>) -> PatchDrafts {
         let index = files.iter().enumerate().map(|(at, (path, _))| (path.clone(), at)).collect();
-        let draft = |(path, file)| HostDraft { path, file, change: DraftChange::Unknown };
-        PatchDrafts { drafts: files.into_iter().map(draft).collect(), index }
+        PatchDrafts { drafts: files.into_iter().map(HostDraft::unknown).collect(), index }
     }
 
     fn get(&self, path: &str) -> Option<&HostDraft> {
@@ -84,7 +83,7 @@ impl CallPlanner<'_> {
         let mut helped = Vec::new();
         for part in &mut other.files {
             let path = names.absolute(&part.path);
-            // Two changes of one file are not simulated, and what is not simulated is not judged.
+            // Two changes of one file are not simulated, so they could not be judged.
             if names.is_repeated(path) {
                 return self.deny(format_args!(
                     "it changes {} more than once. Put all changes of that file into one section of the patch, and send \
