@@ -71,38 +71,28 @@ pub(super) fn run(args: CacheArgs, verbosity: Verbosity) -> Result<ExitCode, Err
 
 fn show(caches: &Caches, format: OutputFormat) -> Result<ExitCode, Error> {
     caches.bound();
-    let (folder, all) = (caches.folder()?, caches.list()?);
+    let (folder, all) = (caches.folder()?.display().to_string(), caches.list()?);
     let size: u64 = all.iter().map(|cached| cached.size).sum();
     let limits = Caches::limits();
-    if format == OutputFormat::Json {
-        let output = json!({
-            "folder": folder.display().to_string(),
+    match format {
+        OutputFormat::Json => paint::print_json(&json!({
+            "folder": folder,
             "size": size,
             "limits": { "workspace": limits.workspace, "all": limits.all },
             "caches": all.iter().map(cache_json).collect::<Vec<_>>(),
-        });
-        paint::print_json(&output)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let mut text = String::new();
-    for cached in &all {
-        let use_now = if cached.in_use { ", in use" } else { "" };
-        let line = format!("{}  {}{use_now}", bytes(cached.size), ago(cached.used));
-        text += &labelled(LABEL, "cache", format!("{}  {}", name(cached), paint::paint(FAINT, line)));
-        for part in &cached.parts {
-            let (size, name) = (bytes(part.size), escape_name(&part.name));
-            text += &format!("          {size:>10}  {name}  {}\n", ago(part.used));
+        }))?,
+        OutputFormat::Text => {
+            let summary = format!(
+                "{} of {} in {} (a workspace: {})",
+                bytes(size),
+                bytes(limits.all),
+                escape_name(&folder),
+                bytes(limits.workspace)
+            );
+            let caches: String = all.iter().map(cache_text).collect();
+            paint::print(&(caches + &labelled(LABEL, "in all", summary)))?;
         }
     }
-    let summary = format!(
-        "{} of {} in {} (a workspace: {})",
-        bytes(size),
-        bytes(limits.all),
-        escape_name(&folder.display().to_string()),
-        bytes(limits.workspace)
-    );
-    text += &labelled(LABEL, "in all", summary);
-    paint::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -118,36 +108,57 @@ fn clear(
         Some(folder) => cached.root.as_ref().is_some_and(|root| root.starts_with(folder)),
         None => true,
     });
-    let (mut removed, mut in_use, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut cleared = ClearResult::default();
     for cached in selected {
         match caches.clear(&cached) {
-            Ok(true) => removed.push(cached),
-            Ok(false) => in_use.push(cached),
-            Err(error) => failed.push((cached, error)),
+            Ok(true) => cleared.removed.push(cached),
+            Ok(false) => cleared.in_use.push(cached),
+            Err(error) => cleared.failed.push((cached, error)),
         }
     }
-    if format == OutputFormat::Json {
+    match format {
+        OutputFormat::Json => paint::print_json(&cleared.json())?,
+        OutputFormat::Text => paint::print(&cleared.text(folder, verbosity))?,
+    }
+    let busy = (!cleared.in_use.is_empty()).then_some(ErrorFamily::Conflict);
+    let family = cleared.failed.first().map(|(_, error)| error.code.family()).or(busy);
+    Ok(family.map_or(ExitCode::SUCCESS, |family| ExitCode::from(family.exit_code())))
+}
+
+/// The caches that were to be removed.
+#[derive(Default)]
+struct ClearResult {
+    removed: Vec<Cached>,
+    /// A gate uses them, so they were kept.
+    in_use: Vec<Cached>,
+    failed: Vec<(Cached, Error)>,
+}
+
+impl ClearResult {
+    fn json(&self) -> Value {
         let listed = |list: &[Cached]| list.iter().map(cache_json).collect::<Vec<_>>();
-        let errors = failed.iter().map(|(cached, error)| {
+        let errors = self.failed.iter().map(|(cached, error)| {
             json!({ "folder": cached.folder.display().to_string(), "code": error.code.name(), "message": error.message })
         });
-        let output = json!({
-            "removed": listed(&removed),
-            "in_use": listed(&in_use),
+        json!({
+            "removed": listed(&self.removed),
+            "in_use": listed(&self.in_use),
             "failed": errors.collect::<Vec<_>>(),
-        });
-        paint::print_json(&output)?;
-    } else {
+        })
+    }
+
+    /// Renders the caches; `folder` is that of the selected workspaces.
+    fn text(&self, folder: Option<&Path>, verbosity: Verbosity) -> String {
         let mut text = String::new();
         let is_quiet = verbosity == Verbosity::Quiet;
-        for cached in removed.iter().filter(|_| !is_quiet) {
+        for cached in self.removed.iter().filter(|_| !is_quiet) {
             text += &labelled(DONE, "removed", format!("{}  {}", name(cached), bytes(cached.size)));
         }
-        for cached in &in_use {
+        for cached in &self.in_use {
             let message = format!("{}: a gate uses it; try again when its call has ended", name(cached));
             text += &labelled(WARNING, "in use", message);
         }
-        for (cached, error) in &failed {
+        for (cached, error) in &self.failed {
             let message = format!("{}: {}", error.code.name(), visible(&error.message));
             text += &labelled(REJECTED, "failed", format!("{}: {message}", name(cached)));
         }
@@ -156,11 +167,8 @@ fn clear(
             let suffix = suffix.unwrap_or_default();
             text = labelled(DONE, "removed", format!("nothing: gates have no caches{suffix}"));
         }
-        paint::print(&text)?;
+        text
     }
-    let busy = (!in_use.is_empty()).then_some(ErrorFamily::Conflict);
-    let family = failed.first().map(|(_, error)| error.code.family()).or(busy);
-    Ok(family.map_or(ExitCode::SUCCESS, |family| ExitCode::from(family.exit_code())))
 }
 
 /// Returns the root of the selected workspace.
@@ -188,6 +196,17 @@ fn cache_json(cached: &Cached) -> Value {
         "in_use": cached.in_use,
         "gates": parts.collect::<Vec<_>>(),
     })
+}
+
+fn cache_text(cached: &Cached) -> String {
+    let use_now = if cached.in_use { ", in use" } else { "" };
+    let line = format!("{}  {}{use_now}", bytes(cached.size), ago(cached.used));
+    let mut text = labelled(LABEL, "cache", format!("{}  {}", name(cached), paint::paint(FAINT, line)));
+    for part in &cached.parts {
+        let (size, name) = (bytes(part.size), escape_name(&part.name));
+        text += &format!("          {size:>10}  {name}  {}\n", ago(part.used));
+    }
+    text
 }
 
 fn name(cached: &Cached) -> String {

@@ -16,7 +16,7 @@ impl Excerpt {
     }
 
     /// Returns the new side of each hunk of a unified diff.
-    pub(super) fn of_diff(diff: &str) -> Vec<Excerpt> {
+    pub(super) fn from_diff(diff: &str) -> Vec<Excerpt> {
         let mut excerpts: Vec<Excerpt> = Vec::new();
         for line in diff.split_inclusive('\n') {
             if let Some(first_line) = new_start(line) {
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn the_new_side_of_each_hunk_is_kept() {
         assert_eq!(
-            Excerpt::of_diff(DIFF),
+            Excerpt::from_diff(DIFF),
             [
                 Excerpt { first_line: 3, text: "a\nä c\nd\n".into() },
                 Excerpt { first_line: 9, text: "y\nx\n".into() }

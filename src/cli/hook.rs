@@ -6,14 +6,15 @@
 
 mod doctor;
 
-use parking_lot::Mutex;
-use serde::de::IgnoredAny;
 use std::io::{BufRead as _, BufReader, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use serde::de::IgnoredAny;
 
 use super::async_work::work;
 use super::init::{server_files, user_hook_files};
@@ -87,7 +88,7 @@ pub(super) fn run(args: HookArgs) -> Result<ExitCode, Error> {
     // A panic is answered like any other failure, without its message on standard error.
     std::panic::set_hook(Box::new(|_| {}));
     let reply = catch_unwind(AssertUnwindSafe(|| reply(&args, started, &shared)));
-    let reply = reply.unwrap_or_else(|_| failed(&shared.lock(), "lockgate failed"));
+    let reply = reply.unwrap_or_else(|_| unjudged_reply(&shared.lock(), "lockgate failed"));
     Ok(print(&mut shared.lock(), &reply))
 }
 
@@ -107,22 +108,27 @@ fn print(progress: &mut Progress, reply: &HookReply) -> ExitCode {
     if printed.is_err() { ExitCode::SUCCESS } else { ExitCode::from(reply.exit) }
 }
 
-/// The reply if an edit could not be judged.
-fn failed(progress: &Progress, reason: &str) -> HookReply {
-    let Some(event) = progress.event.as_ref().filter(|event| event.moment == Moment::Before) else {
-        return HookReply::passing(reason);
-    };
-    let HookSettings { fail, cline, .. } = progress.settings;
-    let decision = unjudged(reason, fail);
-    if matches!(decision, HookDecision::Forbid(_)) {
-        progress.roots.iter().for_each(|root| release(event, root));
+/// The reply if the files of an event could not be judged.
+fn unjudged_reply(progress: &Progress, reason: &str) -> HookReply {
+    match &progress.event {
+        Some(event) => {
+            answer::reply(event, unjudged_event(event, &progress.roots, progress.settings, reason.to_owned()))
+        }
+        None => HookReply::passing(reason),
     }
-    answer::reply(event, Guarded { decision, problem: Some(reason.to_owned()), cline })
 }
 
-/// Gives up the claims of a denied event, so that it is denied again if it comes again.
-fn release(event: &Event, root: &Path) {
-    release_calls(event, root, &HookState::for_root(root).tool_calls());
+/// Decides on an event whose files in the projects at these roots could not be judged. If it is denied, its claims are
+/// given up, so that it is denied again if it comes again.
+fn unjudged_event(event: &Event, roots: &[PathBuf], settings: HookSettings, reason: String) -> Guarded {
+    let decision = match event.moment {
+        Moment::Before => unjudged(&reason, settings.fail),
+        Moment::After | Moment::AfterFailure => HookDecision::Pass,
+    };
+    if matches!(decision, HookDecision::Forbid(_)) {
+        roots.iter().for_each(|root| release_calls(event, root, &HookState::for_root(root).tool_calls()));
+    }
+    Guarded { decision, problem: Some(reason), cline: settings.cline }
 }
 
 fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
@@ -154,26 +160,29 @@ fn reply(args: &HookArgs, started: Instant, shared: &Shared) -> HookReply {
         return answer::reply(&event, Guarded { decision, problem: None, cline: ClineAnswer::Cancel });
     }
     if let Some(root) = args.root.as_deref().filter(|root| !root.is_dir()) {
-        return failed(&shared.lock(), &format!("there is no folder {}", sanitize(&root.to_string_lossy())));
+        let reason = format!("there is no folder {}", sanitize(&root.to_string_lossy()));
+        return unjudged_reply(&shared.lock(), &reason);
     }
     let session = ProjectRoot::around(&folder);
-    let projects = projects(args.root.as_deref(), &session, &folder, &event);
+    let projects = match &args.root {
+        Some(root) => guarded_project(root, &folder, &event).into_iter().collect(),
+        None => projects_of_files(&session, &folder, &event),
+    };
     if projects.is_empty() {
         return HookReply::default();
     }
     // This process starts only gate programs.
     adopt_orphans();
-    let is_own = |project: &ProjectRoot| args.root.is_some() || *project == session;
-    let hook = Hook { args, event: &event, folder, started, shared };
+    let hook = Hook { args, event: &event, folder, session, started, shared };
     if let [project] = projects.as_slice() {
-        return hook.answer(project, is_own(project), payload);
+        return hook.answer(project, payload);
     }
     drop(payload);
     let mut answers = Vec::new();
     for project in &projects {
         shared.lock().roots.extend(project.root.canonicalize());
         let earlier = (!answers.is_empty()).then(|| shared.lock().settings);
-        answers.push(hook.guard(project, is_own(project), None, earlier));
+        answers.push(hook.guard(project, None, earlier));
     }
     answer::reply(&event, combine(answers))
 }
@@ -184,13 +193,15 @@ struct Hook<'a> {
     event: &'a Event,
     /// The folder of the session.
     folder: PathBuf,
+    /// The project around that folder.
+    session: ProjectRoot,
     started: Instant,
     shared: &'a Shared,
 }
 
 impl Hook<'_> {
     /// Answers an event with files of one project: by its server, if one runs.
-    fn answer(&self, project: &ProjectRoot, is_own: bool, payload: Vec<u8>) -> HookReply {
+    fn answer(&self, project: &ProjectRoot, payload: Vec<u8>) -> HookReply {
         let Ok(root) = project.root.canonicalize() else { return HookReply::default() };
         self.shared.lock().roots.push(root.clone());
         let state = HookState::for_root(&root);
@@ -201,7 +212,7 @@ impl Hook<'_> {
                 root,
                 folder: self.folder.clone(),
                 host: self.args.host,
-                tools: self.tools(project, is_own),
+                tools: self.tools(project),
                 claims: claimed.clone(),
                 elapsed: self.started.elapsed(),
             };
@@ -212,18 +223,17 @@ impl Hook<'_> {
             claims = Some(claimed);
         }
         drop(payload);
-        answer::reply(self.event, self.guard(project, is_own, claims, None))
+        answer::reply(self.event, self.guard(project, claims, None))
     }
 
     /// Judges the files of one project. `earlier` are the settings of the projects before.
     fn guard(
         &self,
         project: &ProjectRoot,
-        is_own: bool,
         claims: Option<Vec<bool>>,
         earlier: Option<HookSettings>,
     ) -> Guarded {
-        let tools = self.tools(project, is_own);
+        let tools = self.tools(project);
         let guarded = work(open(project.clone()), |workspace, watch| async move {
             let on_settings = |settings| {
                 self.shared.lock().settings = earlier.map_or(settings, |earlier| stricter(earlier, settings));
@@ -244,20 +254,20 @@ impl Hook<'_> {
         guarded.unwrap_or_else(|error| {
             let reason = format!("{}: {}", error.code.name(), error.message);
             let settings = self.shared.lock().settings;
-            let decision = match self.event.moment {
-                Moment::Before => unjudged(&reason, settings.fail),
-                Moment::After | Moment::AfterFailure => HookDecision::Pass,
-            };
-            if let (HookDecision::Forbid(_), Ok(root)) = (&decision, project.root.canonicalize()) {
-                release(self.event, &root);
-            }
-            Guarded { decision, problem: Some(reason), cline: settings.cline }
+            let root: Vec<PathBuf> = project.root.canonicalize().into_iter().collect();
+            unjudged_event(self.event, &root, settings, reason)
         })
     }
 
-    /// The client of the session has a server for the project of the session only.
-    fn tools(&self, project: &ProjectRoot, is_own: bool) -> OwnTools {
-        if is_own { own_tools(self.event.host, &project.root) } else { OwnTools::CommandLine }
+    /// Returns where the model can make an edit with lockgate itself. The client of the session has a server for the
+    /// project of the session only.
+    fn tools(&self, project: &ProjectRoot) -> OwnTools {
+        let is_of_session = self.args.root.is_some() || *project == self.session;
+        let has_server = || {
+            std::env::var_os("CLAUDE_PLUGIN_ROOT").is_some()
+                || server_files(&project.root, self.event.host).iter().any(|file| has_server(file))
+        };
+        if is_of_session && has_server() { OwnTools::Server } else { OwnTools::CommandLine }
     }
 }
 
@@ -275,26 +285,24 @@ fn guard_of_all_projects(folder: &Path, event: &Event) -> Option<PathBuf> {
     edited_paths(folder, event).find(|path| link_target(path).is_some_and(|path| is_guard(&path)))
 }
 
-/// Returns the projects that the files of an event belong to: `root` alone if it is given.
-fn projects(root: Option<&Path>, session: &ProjectRoot, folder: &Path, event: &Event) -> Vec<ProjectRoot> {
-    let files = edited_paths(folder, event);
-    let Some(root) = root else {
-        let mut projects: Vec<ProjectRoot> = Vec::new();
-        for project in files.flat_map(|file| ProjectRoot::of_file(session, &file)) {
-            if !projects.contains(&project) {
-                projects.push(project);
-            }
+/// Returns the projects that the files of an event belong to.
+fn projects_of_files(session: &ProjectRoot, folder: &Path, event: &Event) -> Vec<ProjectRoot> {
+    let mut projects: Vec<ProjectRoot> = Vec::new();
+    for project in edited_paths(folder, event).flat_map(|file| ProjectRoot::of_file(session, &file)) {
+        if !projects.contains(&project) {
+            projects.push(project);
         }
-        return projects;
-    };
-    let Ok(real) = root.canonicalize() else { return Vec::new() };
-    let is_inside = |path: &Path| link_target(path).is_some_and(|target| target.starts_with(&real));
-    let mut files = files;
-    if files.any(|file| is_inside(&file) || file.parent().is_some_and(is_inside)) {
-        vec![ProjectRoot { root: root.to_owned(), base: String::new() }]
-    } else {
-        Vec::new()
     }
+    projects
+}
+
+/// Returns the project at the root that the command names; `None` if the event has no file there.
+fn guarded_project(root: &Path, folder: &Path, event: &Event) -> Option<ProjectRoot> {
+    let real = root.canonicalize().ok()?;
+    let is_inside = |path: &Path| link_target(path).is_some_and(|target| target.starts_with(&real));
+    edited_paths(folder, event)
+        .any(|file| is_inside(&file) || file.parent().is_some_and(is_inside))
+        .then(|| ProjectRoot { root: root.to_owned(), base: String::new() })
 }
 
 fn open(project: ProjectRoot) -> Result<Arc<Workspace>, Error> {
@@ -344,22 +352,13 @@ fn watch_deadline(started: Instant, shared: Shared) {
             return;
         }
         let deadline = progress.settings.deadline;
-        let reply = failed(&progress, &format!("the edit was not judged within {deadline:?}"));
+        let reply = unjudged_reply(&progress, &format!("the edit was not judged within {deadline:?}"));
         let code = print(&mut progress, &reply);
         // The lock is held, so that nothing else is printed.
         std::process::exit(if code == ExitCode::SUCCESS { 0 } else { i32::from(reply.exit) });
     };
     // Without a further thread, the gates' own limits still hold.
     drop(std::thread::Builder::new().spawn(watchdog));
-}
-
-/// Finds out whether the client has lockgate's server.
-fn own_tools(host: Host, root: &Path) -> OwnTools {
-    if std::env::var_os("CLAUDE_PLUGIN_ROOT").is_some() {
-        return OwnTools::Server;
-    }
-    let has_server = server_files(root, host).iter().any(|file| has_server(file));
-    if has_server { OwnTools::Server } else { OwnTools::CommandLine }
 }
 
 /// True if a client's configuration has an entry with the name of lockgate's server.

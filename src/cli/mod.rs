@@ -38,7 +38,7 @@ use std::process::ExitCode;
 use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};
 
 use self::verbosity::Verbosity;
-use lockgate_checks as gate;
+use lockgate_checks::{close_inherited_on_exec, parse_for_parent, parse_large_texts_with};
 use lockgate_edit::request::Direction;
 use lockgate_error::{Code, Error, ErrorFamily};
 
@@ -130,11 +130,11 @@ const SELF_EXE: &str = "/proc/self/exe";
 ///
 /// Usage errors, `--help` and `--version` exit the process here.
 pub fn run() -> ExitCode {
-    gate::close_inherited_on_exec();
-    if let Some(code) = gate::parse_for_parent(std::env::args_os().skip(1)) {
+    close_inherited_on_exec();
+    if let Some(code) = parse_for_parent(std::env::args_os().skip(1)) {
         return code;
     }
-    gate::parse_large_texts_with(SELF_EXE.into());
+    parse_large_texts_with(SELF_EXE.into());
     limits::catch_file_size_signal();
     let Cli { folders, output, command } =
         Cli::try_parse().unwrap_or_else(|error| command_tips::with_tip(error).exit());

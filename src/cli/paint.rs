@@ -60,6 +60,11 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(shown).collect())
 }
 
+/// Escapes a text and puts it on one line, so that content of a policy cannot imitate lockgate's output.
+pub(super) fn visible_line(text: &str) -> String {
+    visible(text).replace('\n', "\u{240a}").replace('\t', "\u{2409}")
+}
+
 fn picture(control: char) -> char {
     match control {
         '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(control)).unwrap_or(char::REPLACEMENT_CHARACTER),

@@ -25,7 +25,7 @@ impl Fingerprints {
             Some(code) => code.clone(),
             None => it.message.chars().filter(|c| !c.is_ascii_digit()).collect(),
         };
-        let whole = [found.relative_path.as_str(), &it.gate, &named, line.trim()].join("\0");
+        let whole = [found.path.relative.as_str(), &it.gate, &named, line.trim()].join("\0");
         let count = self.occurrences.entry(whole.clone()).or_default();
         *count += 1;
         Version::hash(format!("{whole}\0{count}").as_bytes()).hex().chars().take(32).collect()

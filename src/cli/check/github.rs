@@ -6,10 +6,9 @@
 //! Invariant: a line is either an annotation made here, or contains no runner command.
 
 use super::results::{LocatedFinding, Results};
-use super::text::{location, summary, unable};
+use super::text::{failures, location, rejection, skipped, summary, unable};
 use crate::cli::paint::visible;
 use lockgate_error::Error;
-use lockgate_mcp::answer::counted;
 
 /// Maximum number of annotations of one kind that GitHub shows for a step.
 const MAX_ANNOTATIONS: usize = 10;
@@ -40,22 +39,18 @@ pub(super) fn render(results: &Results) -> String {
         }
     }
     for totals in results.gates.values().filter(|totals| !totals.blocking) {
-        for (happened, (why, count)) in &totals.failures {
-            rest +=
-                &plain(&format!("gate {} {happened} for {}: {why}", totals.gate, counted(*count, "file")));
-        }
+        rest += &failures(totals)
+            .map(|failure| plain(&format!("gate {} {failure}", totals.gate)))
+            .collect::<String>();
     }
-    for (why, count) in results.skipped_by_reason() {
-        rest += &plain(&format!("skipped {}: {why}", counted(count, "file")));
-    }
+    rest += &skipped(results).map(|note| plain(&note)).collect::<String>();
     rest += &results.notes.iter().map(|note| plain(&format!("note: {note}"))).collect::<String>();
     annotations + &rest + &plain(&format!("lockgate: {}", summary(results)))
 }
 
 /// Renders a rejection as an annotation.
 pub(super) fn render_error(error: &Error) -> String {
-    let message = format!("{}: {}; {}", error.code.name(), error.message, error.next_step());
-    format!("::error title=lockgate::{}\n", data(&message))
+    format!("::error title=lockgate::{}\n", data(&rejection(error)))
 }
 
 fn annotation(sort: &str, found: &LocatedFinding) -> String {
@@ -63,7 +58,7 @@ fn annotation(sort: &str, found: &LocatedFinding) -> String {
     let name = it.code.as_ref().map_or_else(|| it.gate.clone(), |code| format!("{}: {code}", it.gate));
     format!(
         "::{sort} file={},line={},col={},title={}::{}\n",
-        property(&found.relative_path),
+        property(&found.path.relative),
         it.line,
         it.column,
         property(&name),
@@ -89,14 +84,15 @@ fn property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::results::{GateFailure, GateTotals};
+    use super::super::results::{FailedRuns, GateFailure, GateTotals};
     use super::*;
 
     #[test]
     fn required_gates_without_an_annotation_are_in_the_log() {
         let totals = |number: usize| {
             let gate = format!("gate{number:02}");
-            let failures = [(GateFailure::Broken, (format!("reason {number:02}"), 1))].into();
+            let runs = FailedRuns { why: format!("reason {number:02}"), count: 1 };
+            let failures = [(GateFailure::Broken, runs)].into();
             (gate.clone(), GateTotals { gate, failures, blocking: true, ..GateTotals::default() })
         };
         let results = Results { gates: (0..12).map(totals).collect(), ..Results::default() };

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::fingerprint::Fingerprints;
 use super::results::{LocatedFinding, Results};
-use super::text::{could_not_run, unable};
+use super::text::{rejection, unable};
 use lockgate_checks::{Finding, Severity};
 use lockgate_error::Error;
 
@@ -19,14 +19,10 @@ pub(super) fn document(results: &Results) -> String {
         entry(found, &fingerprint)
     });
     // GitLab shows only what has a place, and a gate that could not run has none: it is the first file.
-    let path = results.files.first().map_or(".", |file| file.relative_path.as_str());
-    let unable_gates = results.gates.values().filter(|totals| totals.blocking || !totals.failures.is_empty());
-    let gates = unable_gates.map(|totals| {
-        let (description, severity) = match totals.blocking {
-            true => (unable(totals), "blocker"),
-            false => (could_not_run(totals), "info"),
-        };
-        json!({"description": description, "check_name": totals.gate, "fingerprint": format!("gate-{}", totals.gate),
+    let path = results.files.first().map_or(".", |file| file.path.relative.as_str());
+    let gates = results.unable_gates().map(|totals| {
+        let severity = if totals.blocking { "blocker" } else { "info" };
+        json!({"description": unable(totals), "check_name": totals.gate, "fingerprint": format!("gate-{}", totals.gate),
             "severity": severity, "location": {"path": path, "lines": {"begin": 1}}})
     });
     let entries: Vec<Value> = gates.chain(findings).collect();
@@ -35,8 +31,7 @@ pub(super) fn document(results: &Results) -> String {
 
 /// Renders a rejection as a report with one entry.
 pub(super) fn render_error(error: &Error) -> String {
-    let description = format!("{}: {}; {}", error.code.name(), error.message, error.next_step());
-    let entry = json!({"description": description, "check_name": "lockgate", "fingerprint": error.code.name(),
+    let entry = json!({"description": rejection(error), "check_name": "lockgate", "fingerprint": error.code.name(),
         "severity": "blocker", "location": {"path": ".", "lines": {"begin": 1}}});
     format!("{}\n", Value::Array(vec![entry]))
 }
@@ -44,7 +39,7 @@ pub(super) fn render_error(error: &Error) -> String {
 fn entry(found: &LocatedFinding, fingerprint: &str) -> Value {
     let it = &found.finding;
     json!({"description": it.message, "check_name": found.rule(), "fingerprint": fingerprint, "severity": severity(it),
-        "location": {"path": found.relative_path, "lines": {"begin": it.line.max(1)}}})
+        "location": {"path": found.path.relative, "lines": {"begin": it.line.max(1)}}})
 }
 
 /// Returns the severity; only blocking findings are major.

@@ -13,7 +13,7 @@ pub(super) fn document(results: &Results) -> String {
     let files: Vec<Value> = results
         .files
         .iter()
-        .map(|file| without_nulls(json!({"path": file.path, "change": file.change, "from": file.from})))
+        .map(|file| without_nulls(json!({"path": file.path.shown, "change": file.change, "from": file.from})))
         .collect();
     let skipped: Vec<Value> =
         results.skipped.iter().map(|(path, why)| json!({"path": path, "why": why})).collect();
@@ -48,7 +48,7 @@ fn base(base: &CheckBase) -> Value {
 
 fn finding(found: &LocatedFinding) -> Value {
     let finding = &found.finding;
-    without_nulls(json!({"gate": finding.gate, "severity": finding.severity.name(), "path": found.path,
+    without_nulls(json!({"gate": finding.gate, "severity": finding.severity.name(), "path": found.path.shown,
         "line": finding.line, "column": finding.column, "code": finding.code, "message": finding.message,
         "new": finding.fresh, "counts": finding.counts, "blocking": finding.blocking}))
 }
@@ -57,7 +57,7 @@ fn gate(totals: &GateTotals) -> Value {
     let failures: Map<String, Value> = totals
         .failures
         .iter()
-        .map(|(what, (why, _))| (what.name().to_owned(), why.as_str().into()))
+        .map(|(failure, runs)| (failure.name().to_owned(), runs.why.as_str().into()))
         .collect();
     let why = (!failures.is_empty()).then_some(Value::Object(failures));
     without_nulls(json!({"gate": totals.gate, "outcomes": totals.outcomes, "ms": totals.ms, "why": why,

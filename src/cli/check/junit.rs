@@ -7,7 +7,7 @@
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::results::{FileResult, LocatedFinding, Results};
-use super::text::{could_not_run, location, unable};
+use super::text::{location, unable};
 use lockgate_error::{Code, Error};
 
 /// Name of the report, and of the suite of what belongs to no file.
@@ -23,7 +23,7 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
         .iter()
         .enumerate()
         .map(|(at, file)| {
-            let mut suite = TestSuite::new(file.path.as_str());
+            let mut suite = TestSuite::new(file.path.shown.as_str());
             suite.add_test_cases(results.counting().filter(|found| found.file == Some(at)).map(case));
             if suite.test_cases.is_empty() {
                 suite.add_test_case(gates_case(file));
@@ -33,10 +33,9 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
         .collect();
     let mut others = TestSuite::new(NAME);
     others.add_test_cases(results.counting().filter(|found| found.file.is_none()).map(case));
-    let unable_gates = results.gates.values().filter(|totals| totals.blocking || !totals.failures.is_empty());
-    others.add_test_cases(unable_gates.map(|totals| match totals.blocking {
-        true => error(&totals.gate, &unable(totals)),
-        false => own_case(&totals.gate, TestCaseStatus::skipped(), &could_not_run(totals)),
+    others.add_test_cases(results.unable_gates().map(|totals| {
+        let status = if totals.blocking { error_status() } else { TestCaseStatus::skipped() };
+        own_case(&totals.gate, status, &unable(totals))
     }));
     if !others.test_cases.is_empty() {
         suites.push(others);
@@ -49,7 +48,8 @@ pub(super) fn document(results: &Results) -> Result<String, Error> {
 /// Errors: those of [`document`].
 pub(super) fn render_error(error: &Error) -> Result<String, Error> {
     let mut suite = TestSuite::new(NAME);
-    suite.add_test_case(self::error(error.code.name(), &format!("{}; {}", error.message, error.next_step())));
+    let message = format!("{}; {}", error.message, error.next_step());
+    suite.add_test_case(own_case(error.code.name(), error_status(), &message));
     serialize(vec![suite])
 }
 
@@ -71,7 +71,7 @@ fn case(found: &LocatedFinding) -> TestCase {
         status.set_message(it.message.as_str()).set_type(found.rule()).set_description(location(found));
     }
     let mut case = TestCase::new(format!("{}:{} {}", it.line, it.column, found.rule()), status);
-    case.set_classname(found.path.as_str());
+    case.set_classname(found.path.shown.as_str());
     if !it.blocking {
         case.set_system_out(location(found));
     }
@@ -88,8 +88,8 @@ fn gates_case(file: &FileResult) -> TestCase {
     TestCase::new("gates", status)
 }
 
-fn error(name: &str, message: &str) -> TestCase {
-    own_case(name, TestCaseStatus::non_success(NonSuccessKind::Error), message)
+fn error_status() -> TestCaseStatus {
+    TestCaseStatus::non_success(NonSuccessKind::Error)
 }
 
 /// Returns a test case that belongs to no file.

@@ -118,7 +118,7 @@ pub(super) fn run(args: CheckArgs, verbosity: Verbosity) -> Result<ExitCode, Err
 
 /// Checks these files and folders, or else all files that differ from the base.
 ///
-/// Errors: those of [`texts`] and of the check.
+/// Errors: those of [`utf8_paths`] and of the check.
 fn audit(
     roots: &Roots,
     trust_override: TrustOverride,
@@ -126,19 +126,19 @@ fn audit(
     base: Option<String>,
 ) -> Result<Results, Error> {
     let paths_given = !paths.is_empty();
-    let (paths, unreadable) = texts(roots, paths)?;
+    let (paths, unreadable) = utf8_paths(roots, paths)?;
     let subjects = AuditTarget { paths: paths_given.then_some(paths), base };
     let audit = work(roots.open(trust_override), |workspace, watch| async move {
         workspace.keep_servers();
         with_progress_bar(watch, async |watch| workspace.check(subjects, watch).await).await
     })?;
-    Ok(Results::of_audit(audit, unreadable))
+    Ok(Results::from_audit(audit, unreadable))
 }
 
 /// Returns the paths that are UTF-8, and the others, which cannot be checked, in a readable form.
 ///
 /// Errors: `FILE_NOT_FOUND` for one of the others that does not exist, and those of the roots.
-fn texts(roots: &Roots, paths: Vec<OsString>) -> Result<(Vec<String>, Vec<String>), Error> {
+fn utf8_paths(roots: &Roots, paths: Vec<OsString>) -> Result<(Vec<String>, Vec<String>), Error> {
     let (mut texts, mut unreadable) = (Vec::new(), Vec::new());
     for path in paths {
         match path.into_string() {

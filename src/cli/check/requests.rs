@@ -32,7 +32,7 @@ pub(super) fn check(
         }
         Ok(reports)
     })?;
-    Ok(Results::of_reports(reports))
+    Ok(Results::from_reports(reports))
 }
 
 fn parse_source(source: &Path) -> Result<ToolRequest, Error> {

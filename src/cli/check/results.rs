@@ -8,14 +8,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lockgate_checks::{Finding, GateRun, Outcome, RunReason, sanitize};
+use lockgate_checks::{Finding, GateRun, Outcome, RunReason, Verdict, sanitize};
 use lockgate_engine::{Audit, AuditRoot, ChangeKind, CheckBase, CheckedFile, Report, relative};
 use lockgate_text::Buffer;
 
 /// The results of a check.
 #[derive(Debug, Default)]
 pub(super) struct Results {
-    /// The folders that [`LocatedFinding::relative_path`] is relative to.
+    /// The folders that [`ResultPath::relative`] is relative to.
     pub(super) tops: Vec<PathBuf>,
     /// The bases of comparison, one for each root.
     pub(super) bases: Vec<CheckBase>,
@@ -32,12 +32,20 @@ pub(super) struct Results {
     pub(super) notes: Vec<String>,
 }
 
+/// The names of a file in the results.
+#[derive(Debug, Clone)]
+pub(super) struct ResultPath {
+    /// As a caller would name it.
+    pub(super) shown: String,
+    /// Index into [`Results::tops`]; absent for an absolute path.
+    pub(super) top_index: Option<usize>,
+    /// Relative to that folder.
+    pub(super) relative: String,
+}
+
 #[derive(Debug)]
 pub(super) struct FileResult {
-    /// Path of the file, as a caller would name it.
-    pub(super) path: String,
-    /// Path of the file, relative to the top of its root; see [`LocatedFinding::relative_path`].
-    pub(super) relative_path: String,
+    pub(super) path: ResultPath,
     /// Kind of change, such as `added`.
     pub(super) change: &'static str,
     /// The previous path of a renamed file.
@@ -50,12 +58,7 @@ pub(super) struct FileResult {
 /// A finding with the path of its file.
 #[derive(Debug)]
 pub(super) struct LocatedFinding {
-    /// Path of the file, as a caller would name it.
-    pub(super) path: String,
-    /// Index into [`Results::tops`]; absent for an absolute path.
-    pub(super) top_index: Option<usize>,
-    /// Path of the file, relative to that folder.
-    pub(super) relative_path: String,
+    pub(super) path: ResultPath,
     pub(super) finding: Finding,
     /// Index into [`Results::files`] of the checked file that contains the finding.
     pub(super) file: Option<usize>,
@@ -69,14 +72,21 @@ pub(super) struct GateTotals {
     pub(super) outcomes: BTreeMap<&'static str, usize>,
     /// Duration for all files, in milliseconds.
     pub(super) ms: u64,
-    /// Failures by kind, each with the first reason and the number of runs.
-    pub(super) failures: BTreeMap<GateFailure, (String, usize)>,
+    pub(super) failures: BTreeMap<GateFailure, FailedRuns>,
     /// The folders of the policies whose programs are not trusted, as `lockgate trust` takes them.
     pub(super) untrusted: BTreeSet<String>,
     /// The reasons of the runs that were skipped.
     pub(super) skip_reasons: BTreeSet<String>,
     /// Set when the policy requires the gate and it could not run for a file.
     pub(super) blocking: bool,
+}
+
+/// The runs of a gate that failed in the same way.
+#[derive(Debug)]
+pub(super) struct FailedRuns {
+    /// The reason of the first one.
+    pub(super) why: String,
+    pub(super) count: usize,
 }
 
 /// The kinds of failure of a gate, in the order in which they are listed.
@@ -142,54 +152,55 @@ pub(super) struct FindingCounts {
 
 impl Results {
     /// Collects the results of an audit; `unreadable` are paths that are not UTF-8.
-    pub(super) fn of_audit(audit: Audit, unreadable: Vec<String>) -> Results {
+    pub(super) fn from_audit(audit: Audit, unreadable: Vec<String>) -> Results {
         let Audit { roots, files, unchanged, deleted, skipped } = audit;
         let mut results = Results { unchanged, deleted, ..Results::default() };
         results.tops = roots.iter().map(|root| root.top.clone()).collect();
         results.bases = roots.iter().map(|root| root.base.clone()).collect();
         results.notes.extend(roots.iter().filter_map(note));
-        for file in files {
-            let Some(root) = roots.get(file.root_index) else { continue };
-            results.add_file(file, root);
+        for CheckedFile { root_index, path, change, text, policy_folder, verdict } in files {
+            let Some(root) = roots.get(root_index) else { continue };
+            let locate = |path: &str| ResultPath {
+                shown: root.display_path(path),
+                top_index: Some(root_index),
+                relative: root.path_from_top(path),
+            };
+            let (change, from) = match change {
+                ChangeKind::Added => ("added", None),
+                ChangeKind::Modified => ("modified", None),
+                ChangeKind::Unchanged => ("unchanged", None),
+                ChangeKind::Renamed(from) => ("renamed", Some(root.display_path(&from))),
+            };
+            let is_judged = verdict.runs.iter().any(GateRun::has_judged);
+            let file = FileResult { path: locate(&path), change, from, is_judged, text };
+            results.add_file(file, verdict, &root.display_path(&policy_folder), locate);
         }
-        let over = skipped.into_iter().filter_map(|skipped_file| {
-            Some((roots.get(skipped_file.root_index)?.display_path(&skipped_file.path), skipped_file.reason))
-        });
-        results.skipped.extend(over);
+        results.skipped.extend(
+            skipped
+                .into_iter()
+                .filter_map(|file| Some((roots.get(file.root_index)?.display_path(&file.path), file.reason))),
+        );
         results.skipped.extend(unreadable.into_iter().map(|path| (path, "its name is not UTF-8".to_owned())));
         results.sorted()
     }
 
     /// Collects the results of checked requests.
-    pub(super) fn of_reports(reports: Vec<Report>) -> Results {
+    pub(super) fn from_reports(reports: Vec<Report>) -> Results {
         let mut results = Results::default();
-        for report in reports {
-            let change = if report.change.before.is_some() { "modified" } else { "added" };
-            let (path, file) = (report.target.path, results.files.len());
-            for finding in report.verdict.findings {
-                let path = finding.elsewhere.clone().unwrap_or_else(|| path.clone());
-                let file = finding.elsewhere.is_none().then_some(file);
-                let top = (!path.starts_with('/')).then_some(0);
-                results.findings.push(LocatedFinding {
-                    relative_path: path.clone(),
-                    path,
-                    top_index: top,
-                    finding,
-                    file,
-                });
-            }
-            let is_judged = report.verdict.runs.iter().any(GateRun::has_judged);
-            for run in report.verdict.runs {
-                results.add_run(run, &report.policy_folder);
-            }
-            results.files.push(FileResult {
-                relative_path: path.clone(),
-                path,
-                change,
+        let locate = |path: &str| ResultPath {
+            shown: path.to_owned(),
+            top_index: (!path.starts_with('/')).then_some(0),
+            relative: path.to_owned(),
+        };
+        for Report { target, change, verdict, policy_folder, .. } in reports {
+            let file = FileResult {
+                path: locate(&target.path),
+                change: if change.before.is_some() { "modified" } else { "added" },
                 from: None,
-                is_judged,
-                text: report.change.draft,
-            });
+                is_judged: verdict.runs.iter().any(GateRun::has_judged),
+                text: change.draft,
+            };
+            results.add_file(file, verdict, &policy_folder, locate);
         }
         results.sorted()
     }
@@ -241,17 +252,22 @@ impl Results {
     /// Returns the path of a finding as it is opened from a folder, by its real path: relative to it if the folder is in
     /// the same repository or root, or above the file; else absolute.
     pub(super) fn path_from(&self, folder: Option<&Path>, found: &LocatedFinding) -> String {
-        let top = found.top_index.and_then(|top| self.tops.get(top));
-        let (Some(top), Some(folder)) = (top, folder) else { return found.path.clone() };
-        let shown = Path::new(&found.path);
-        if shown.is_absolute() && !shown.starts_with(top) {
-            return found.path.clone();
+        let ResultPath { shown, top_index, relative: from_top } = &found.path;
+        let top = top_index.and_then(|top| self.tops.get(top));
+        let (Some(top), Some(folder)) = (top, folder) else { return shown.clone() };
+        if shown.starts_with('/') && !Path::new(shown).starts_with(top) {
+            return shown.clone();
         }
         if let Some(base) = folder.strip_prefix(top).ok().and_then(Path::to_str) {
-            return relative(base, &found.relative_path);
+            return relative(base, from_top);
         }
-        let file = top.join(&found.relative_path);
+        let file = top.join(from_top);
         file.strip_prefix(folder).unwrap_or(&file).display().to_string()
+    }
+
+    /// Returns the gates that could not run for all files.
+    pub(super) fn unable_gates(&self) -> impl Iterator<Item = &GateTotals> {
+        self.gates.values().filter(|totals| totals.blocking || !totals.failures.is_empty())
     }
 
     /// Returns the number of skipped files for each reason.
@@ -263,40 +279,23 @@ impl Results {
         reasons
     }
 
-    fn add_file(&mut self, checked: CheckedFile, root: &AuditRoot) {
-        let CheckedFile { root_index: top, path, change, text, policy_folder, verdict } = checked;
-        let file = self.files.len();
+    /// Adds a file with its verdict. `locate` names another file that a finding is about.
+    fn add_file(
+        &mut self,
+        file: FileResult,
+        verdict: Verdict,
+        policy_folder: &str,
+        locate: impl Fn(&str) -> ResultPath,
+    ) {
         for finding in verdict.findings {
-            let (about, file) = match &finding.elsewhere {
-                Some(other) => (other.clone(), None),
-                None => (path.clone(), Some(file)),
+            let (path, index) = match &finding.elsewhere {
+                Some(other) => (locate(other), None),
+                None => (file.path.clone(), Some(self.files.len())),
             };
-            let found = LocatedFinding {
-                path: root.display_path(&about),
-                top_index: Some(top),
-                relative_path: root.path_from_top(&about),
-                finding,
-                file,
-            };
-            self.findings.push(found);
+            self.findings.push(LocatedFinding { path, finding, file: index });
         }
-        let is_judged = verdict.runs.iter().any(GateRun::has_judged);
-        let policy_folder = root.display_path(&policy_folder);
-        verdict.runs.into_iter().for_each(|run| self.add_run(run, &policy_folder));
-        let (change, from) = match change {
-            ChangeKind::Added => ("added", None),
-            ChangeKind::Modified => ("modified", None),
-            ChangeKind::Unchanged => ("unchanged", None),
-            ChangeKind::Renamed(from) => ("renamed", Some(root.display_path(&from))),
-        };
-        self.files.push(FileResult {
-            path: root.display_path(&path),
-            relative_path: root.path_from_top(&path),
-            change,
-            from,
-            is_judged,
-            text,
-        });
+        verdict.runs.into_iter().for_each(|run| self.add_run(run, policy_folder));
+        self.files.push(file);
     }
 
     fn add_run(&mut self, run: GateRun, policy_folder: &str) {
@@ -312,7 +311,7 @@ impl Results {
             let folder = if policy_folder == "." { "" } else { policy_folder };
             totals.untrusted.insert(folder.to_owned());
         }
-        let happened = match run.outcome {
+        let failure = match run.outcome {
             Outcome::Passed | Outcome::Found | Outcome::Fixed => return,
             Outcome::Skipped if run.withheld => GateFailure::NotRun,
             Outcome::Skipped if run.reason == RunReason::LeftOut => GateFailure::Skipped,
@@ -322,7 +321,7 @@ impl Results {
             Outcome::TimedOut => GateFailure::TimedOut,
         };
         let why = run.why.unwrap_or_default();
-        totals.failures.entry(happened).or_insert((why, 0)).1 += 1;
+        totals.failures.entry(failure).or_insert(FailedRuns { why, count: 0 }).count += 1;
     }
 
     fn sorted(mut self) -> Results {
@@ -343,7 +342,7 @@ impl LocatedFinding {
 
     fn rank(&self) -> impl Ord + '_ {
         let Finding { blocking, counts, fresh, severity, line, column, gate, .. } = &self.finding;
-        (Reverse((*blocking, *counts, *fresh)), *severity, &self.path, *line, *column, gate)
+        (Reverse((*blocking, *counts, *fresh)), *severity, &self.path.shown, *line, *column, gate)
     }
 }
 

@@ -3,15 +3,16 @@
 //! Invariant: the output is valid by the OASIS schema for all file names and messages. Paths are percent-encoded by
 //! bytes and relative to the top of the repository.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
 use super::fingerprint::Fingerprints;
 use super::results::{LocatedFinding, Results};
+use super::text::{failures, rejection, skipped};
 use lockgate_checks::{Finding, Severity};
 use lockgate_error::{Code, Error};
-use lockgate_mcp::answer::counted;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -25,58 +26,51 @@ const NOTE: &str = "note";
 ///
 /// Errors: `INTERNAL` when the document cannot be serialized.
 pub(super) fn document(results: &Results) -> Result<String, Error> {
-    let names: Vec<String> = results.counting().map(LocatedFinding::rule).collect();
-    let mut rules: Vec<&String> = names.iter().collect();
-    rules.sort_unstable();
-    rules.dedup();
+    let rules: BTreeSet<String> = results.counting().map(LocatedFinding::rule).collect();
+    let rules: Vec<String> = rules.into_iter().collect();
     let mut fingerprints = Fingerprints::default();
-    let entries = results.counting().zip(&names).map(|(found, name)| {
-        let index = rules.binary_search(&name).unwrap_or_default();
-        entry(results, found, (name, index), &mut fingerprints)
-    });
-    let entries: Vec<Value> = entries.collect();
-    let unable = results.gates.values().any(|totals| totals.blocking);
+    let entries = results.counting().map(|found| entry(results, found, &rules, &mut fingerprints)).collect();
     let failures = results.gates.values().flat_map(|totals| {
         let level = if totals.blocking { ERROR } else { WARNING };
-        totals.failures.iter().map(move |(happened, (why, count))| {
-            notification(level, &format!("{} {happened} for {}: {why}", totals.gate, counted(*count, "file")))
-        })
+        failures(totals).map(move |failure| notification(level, &format!("{} {failure}", totals.gate)))
     });
     let notes = results.notes.iter().map(|note| notification(NOTE, note));
-    let skipped = results.skipped_by_reason().into_iter();
-    let skipped =
-        skipped.map(|(why, count)| notification(NOTE, &format!("skipped {}: {why}", counted(count, "file"))));
-    let rules = rules.into_iter().map(|name| rule(name)).collect();
-    let notifications = failures.chain(notes).chain(skipped).collect();
-    serialize(&run(rules, entries, (!unable, notifications), bases(&results.tops)))
+    let skipped = skipped(results).map(|note| notification(NOTE, &note));
+    serialize(SarifRun {
+        rules: rules.iter().map(|name| rule(name)).collect(),
+        results: entries,
+        is_successful: !results.gates.values().any(|totals| totals.blocking),
+        notifications: failures.chain(notes).chain(skipped).collect(),
+        bases: bases(&results.tops),
+    })
 }
 
 /// Renders a rejection as a document of a failed run.
 ///
 /// Errors: those of [`document`].
 pub(super) fn render_error(error: &Error) -> Result<String, Error> {
-    let text = format!("{}: {}; {}", error.code.name(), error.message, error.next_step());
-    serialize(&run(Vec::new(), Vec::new(), (false, vec![notification(ERROR, &text)]), Map::new()))
+    let notifications = vec![notification(ERROR, &rejection(error))];
+    serialize(SarifRun { notifications, ..SarifRun::default() })
 }
 
-/// Writes a log file with one run.
-fn serialize(run: &Value) -> Result<String, Error> {
-    let log = json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] });
-    let text = serde_json::to_string_pretty(&log)
-        .map_err(|error| Error::new(Code::Internal, format!("cannot write SARIF: {error}")))?;
-    Ok(text + "\n")
-}
-
-/// Returns a run with its rules and results, whether it was successful, and messages about the run itself.
-fn run(
+/// The only run of a document.
+#[derive(Default)]
+struct SarifRun {
     rules: Vec<Value>,
     results: Vec<Value>,
-    (successful, notifications): (bool, Vec<Value>),
+    is_successful: bool,
+    /// Messages about the run itself.
+    notifications: Vec<Value>,
+    /// The folders that paths are relative to, by their names.
     bases: Map<String, Value>,
-) -> Value {
+}
+
+/// Writes a document with one run.
+fn serialize(run: SarifRun) -> Result<String, Error> {
+    let SarifRun { rules, results, is_successful, notifications, bases } = run;
     let driver = json!({ "name": "lockgate", "semanticVersion": env!("CARGO_PKG_VERSION"), "rules": rules });
     let invocation =
-        json!({ "executionSuccessful": successful, "toolExecutionNotifications": notifications });
+        json!({ "executionSuccessful": is_successful, "toolExecutionNotifications": notifications });
     let mut run = Map::new();
     run.insert("tool".to_owned(), json!({ "driver": driver }));
     run.insert("invocations".to_owned(), json!([invocation]));
@@ -85,7 +79,10 @@ fn run(
     }
     run.insert("columnKind".to_owned(), "utf16CodeUnits".into());
     run.insert("results".to_owned(), results.into());
-    run.into()
+    let log = json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] });
+    let text = serde_json::to_string_pretty(&log)
+        .map_err(|error| Error::new(Code::Internal, format!("cannot write SARIF: {error}")))?;
+    Ok(text + "\n")
 }
 
 fn notification(level: &str, text: &str) -> Value {
@@ -102,27 +99,29 @@ fn rule(name: &str) -> Value {
     json!({ "id": name, "shortDescription": description, "fullDescription": description, "help": description })
 }
 
+/// Returns a finding; `rules` are the names of all rules, sorted.
 fn entry(
     results: &Results,
     found: &LocatedFinding,
-    (name, index): (&str, usize),
+    rules: &[String],
     fingerprints: &mut Fingerprints,
 ) -> Value {
     let it = &found.finding;
+    let rule = found.rule();
     let line = results.text(found).map(|text| text.lines().text(it.line));
     let print = fingerprints.next(found, line.unwrap_or_default());
-    let message = if it.message.is_empty() { name } else { &it.message };
+    let message = if it.message.is_empty() { &rule } else { &it.message };
     let mut file = Map::from_iter([("uri".to_owned(), uri(found).into())]);
     let mut region = Map::from_iter([("startLine".to_owned(), it.line.max(1).into())]);
-    if let Some(top) = found.top_index {
+    if let Some(top) = found.path.top_index {
         file.insert("uriBaseId".to_owned(), base_name(top).into());
     }
     if let Some(line) = line {
         region.insert("startColumn".to_owned(), utf16_column(line, it.column).into());
     }
     json!({
-        "ruleId": name,
-        "ruleIndex": index,
+        "ruleId": rule,
+        "ruleIndex": rules.binary_search(&rule).unwrap_or_default(),
         "level": level(it),
         "message": { "text": message },
         "locations": [{ "physicalLocation": { "artifactLocation": file, "region": region } }],
@@ -163,8 +162,8 @@ fn folder_uri(folder: &Path) -> String {
 }
 
 fn uri(found: &LocatedFinding) -> String {
-    let path = encoded(found.relative_path.as_bytes());
-    if found.top_index.is_none() { format!("file://{path}") } else { path }
+    let path = encoded(found.path.relative.as_bytes());
+    if found.path.top_index.is_none() { format!("file://{path}") } else { path }
 }
 
 /// Percent-encodes a path, byte by byte.

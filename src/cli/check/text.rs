@@ -5,13 +5,16 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::Path;
 
-use super::results::{CheckStatus, FindingCounts, GateFailure, GateTotals, LocatedFinding, Results};
+use super::results::{
+    CheckStatus, FailedRuns, FindingCounts, GateFailure, GateTotals, LocatedFinding, Results,
+};
 use crate::cli::excerpt::Excerpt;
 use crate::cli::paint::{DONE, LABEL, REJECTED, WARNING, labelled, paint, visible};
 use crate::cli::show;
 use crate::cli::verbosity::Verbosity;
 use lockgate_checks::Outcome;
 use lockgate_engine::CheckBase;
+use lockgate_error::Error;
 use lockgate_mcp::answer::{counted, reported_finding, trust_command};
 use lockgate_protocol::ReportedFinding;
 
@@ -93,9 +96,7 @@ fn ending(results: &Results, verbosity: Verbosity) -> String {
             text += &labelled(LABEL, "note", format!("skipped {}: {}", visible(path), visible(why)));
         }
     } else {
-        for (why, count) in results.skipped_by_reason() {
-            text += &labelled(LABEL, "note", format!("skipped {}: {}", counted(count, "file"), visible(why)));
-        }
+        text += &skipped(results).map(|note| labelled(LABEL, "note", visible(&note))).collect::<String>();
     }
     for note in &results.notes {
         text += &labelled(LABEL, "note", visible(note));
@@ -162,35 +163,50 @@ fn finding(results: &Results, found: &LocatedFinding, folder: Option<&Path>) -> 
 
 /// Renders the runs of a gate by outcome, with the reasons of those that were skipped, and their time together.
 fn runs(totals: &GateTotals) -> String {
-    let reasons = || -> Vec<String> {
-        totals.skip_reasons.iter().take(MAX_SKIP_REASONS).map(|why| visible(why).replace('\n', " ")).collect()
-    };
-    let outcome = |(outcome, count): (&&str, &usize)| match *outcome == Outcome::Skipped.name() {
-        true if !totals.skip_reasons.is_empty() => format!("{outcome} {count} ({})", reasons().join("; ")),
-        true | false => format!("{outcome} {count}"),
+    let reasons = totals.skip_reasons.iter().take(MAX_SKIP_REASONS);
+    let reasons: Vec<String> = reasons.map(|why| visible(why).replace('\n', " ")).collect();
+    let outcome = |(outcome, count): (&&str, &usize)| {
+        let has_reasons = *outcome == Outcome::Skipped.name() && !reasons.is_empty();
+        let reasons = if has_reasons { format!(" ({})", reasons.join("; ")) } else { String::new() };
+        format!("{outcome} {count}{reasons}")
     };
     let outcomes: Vec<String> = totals.outcomes.iter().map(outcome).collect();
     labelled(LABEL, "gate", format!("{}: {}; {} ms", totals.gate, outcomes.join(", "), totals.ms))
 }
 
-/// Describes a required gate that could not run.
+/// Describes a gate that could not run for all files, by the kinds of failure.
 pub(super) fn unable(totals: &GateTotals) -> String {
-    let why: Vec<String> = totals.failures.iter().map(|(what, (why, _))| format!("{what}: {why}")).collect();
-    format!("{} is required and could not run: {}", totals.gate, why.join("; "))
+    let gate = &totals.gate;
+    if totals.blocking {
+        let why = totals.failures.iter().map(|(failure, runs)| format!("{failure}: {}", runs.why));
+        format!("{gate} is required and could not run: {}", why.collect::<Vec<_>>().join("; "))
+    } else {
+        format!("{gate} could not run: {}", failures(totals).collect::<Vec<_>>().join("; "))
+    }
 }
 
-/// Describes a gate that could not run for some files, by the kinds of failure.
-pub(super) fn could_not_run(totals: &GateTotals) -> String {
-    let failure = |(what, (why, count)): (&GateFailure, &(String, usize))| {
-        format!("{what} for {}: {why}", counted(*count, "file"))
+/// Describes each kind of failure of a gate, as in `timed out for 2 files: it took longer than 20s`.
+pub(super) fn failures(totals: &GateTotals) -> impl Iterator<Item = String> {
+    let describe = |(failure, FailedRuns { why, count }): (&GateFailure, &FailedRuns)| {
+        format!("{failure} for {}: {why}", counted(*count, "file"))
     };
-    let failures: Vec<String> = totals.failures.iter().map(failure).collect();
-    format!("{} could not run: {}", totals.gate, failures.join("; "))
+    totals.failures.iter().map(describe)
+}
+
+/// Describes the skipped files, by the reason.
+pub(super) fn skipped(results: &Results) -> impl Iterator<Item = String> {
+    let reasons = results.skipped_by_reason().into_iter();
+    reasons.map(|(why, count)| format!("skipped {}: {why}", counted(count, "file")))
+}
+
+/// Describes the error that ended a check, for a report that has no other findings.
+pub(super) fn rejection(error: &Error) -> String {
+    format!("{}: {}; {}", error.code.name(), error.message, error.next_step())
 }
 
 /// Returns a finding on one line, as in `a.py:3:1: ruff F401: unused import`, with the path from the top of its root.
 pub(super) fn location(found: &LocatedFinding) -> String {
-    located(&found.relative_path, found)
+    located(&found.path.relative, found)
 }
 
 fn located(path: &str, found: &LocatedFinding) -> String {
@@ -207,18 +223,15 @@ fn one_line(path: &str) -> String {
 /// Renders the failures of a gate that could not run for all files.
 fn gate(totals: &GateTotals) -> String {
     let style = if totals.blocking { REJECTED } else { WARNING };
-    let line = |(happened, (why, count)): (&GateFailure, &(String, usize))| {
+    let line = |(failure, FailedRuns { why, count }): (&GateFailure, &FailedRuns)| {
         let why = if why.is_empty() { String::new() } else { format!(": {}", visible(why)) };
-        let hint = match happened {
+        let hint = match failure {
             GateFailure::NotRun => format!("; {} or --trust lets it run", visible(&trust_commands(totals))),
             GateFailure::Skipped => "; the policy requires this gate".to_owned(),
             GateFailure::Broken | GateFailure::TimedOut | GateFailure::Unavailable => String::new(),
         };
-        labelled(
-            style,
-            "gate",
-            format!("{} {happened} for {}{why}{hint}", totals.gate, counted(*count, "file")),
-        )
+        let files = counted(*count, "file");
+        labelled(style, "gate", format!("{} {failure} for {files}{why}{hint}", totals.gate))
     };
     totals.failures.iter().map(line).collect()
 }

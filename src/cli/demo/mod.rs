@@ -101,7 +101,7 @@ fn run_step(client: &mut DemoClient, project: &DemoProject, step: &DemoStep) -> 
         }
         None => {
             let edit: EditResponse = parse(answer)?;
-            let excerpts = edit.diff.as_deref().map(Excerpt::of_diff).unwrap_or_default();
+            let excerpts = edit.diff.as_deref().map(Excerpt::from_diff).unwrap_or_default();
             (show::edit(&edit, &excerpts, Verbosity::Normal), vec![(step.path().to_owned(), edit)])
         }
     };

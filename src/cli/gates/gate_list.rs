@@ -205,9 +205,16 @@ fn program_key(gate: &Gate) -> String {
 impl RootPolicy {
     fn new(workspace: &Workspace) -> Result<RootPolicy, Error> {
         let (policy, commands) = workspace.commands(".")?;
-        let withheld =
-            if commands.programs.iter().next().is_none() { None } else { workspace.missing_trust(&commands) };
-        Ok(RootPolicy { policy, commands, untrusted_reason: withheld })
+        let mut root_policy = RootPolicy { policy, commands, untrusted_reason: None };
+        if root_policy.runs_commands() {
+            root_policy.untrusted_reason = workspace.missing_trust(&root_policy.commands);
+        }
+        Ok(root_policy)
+    }
+
+    /// True if a gate of the policy runs a program.
+    pub(super) fn runs_commands(&self) -> bool {
+        self.commands.programs.iter().next().is_some()
     }
 }
 

@@ -6,8 +6,7 @@ use clap::builder::styling::Style;
 use serde_json::{Value, json};
 
 use super::gate_list::GateList;
-use crate::cli::paint::{DONE, FAINT, LABEL, TITLE, WARNING, paint};
-use crate::cli::trust::render::visible;
+use crate::cli::paint::{DONE, FAINT, LABEL, TITLE, WARNING, paint, visible_line};
 use lockgate_policy::{Gate, GateKind, Languages, languages};
 
 /// Maximum width of a row, in characters.
@@ -32,7 +31,7 @@ pub(super) fn text(gate_list: &GateList) -> String {
         let (program, style) = program(gate_list, gate);
         let words = [&gate.name, kind(gate), gate.role.name(), &languages_cell(gate), program, &gate.about];
         let styles = [LABEL, Style::new(), Style::new(), Style::new(), style, Style::new()];
-        text += &row(&words.map(visible), styles, cells);
+        text += &row(&words.map(visible_line), styles, cells);
     }
     text
 }

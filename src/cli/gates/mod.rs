@@ -105,23 +105,25 @@ pub(super) fn run(args: GatesArgs, verbosity: Verbosity) -> Result<ExitCode, Err
 
 fn run_command(command: GatesCommand, verbosity: Verbosity) -> Result<ExitCode, Error> {
     match command {
-        GatesCommand::List { selection: of } => {
-            let gate_list = GateList::open(of.root, TrustOverride::Recorded)?;
-            print(of.format, || list::json(&gate_list), || list::text(&gate_list))
+        GatesCommand::List { selection } => {
+            let gate_list = GateList::open(selection.root, TrustOverride::Recorded)?;
+            print(selection.format, || list::json(&gate_list), || list::text(&gate_list))
         }
-        GatesCommand::Show { name, selection: of } => {
-            let gate_list = GateList::open(of.root, TrustOverride::Recorded)?;
+        GatesCommand::Show { name, selection } => {
+            let gate_list = GateList::open(selection.root, TrustOverride::Recorded)?;
             let gate = gate_list.find(&name)?;
-            print(of.format, || show::json(&gate_list, gate), || show::text(&gate_list, gate))
+            print(selection.format, || show::json(&gate_list, gate), || show::text(&gate_list, gate))
         }
-        GatesCommand::Doctor { names, selection: of, trust } => {
-            let gate_list = GateList::open(of.root, trust.trust_override())?;
-            run_cancellable(|watch| doctor::run(&gate_list, &names, of.format, verbosity, watch))
+        GatesCommand::Doctor { names, selection, trust } => {
+            let gate_list = GateList::open(selection.root, trust.trust_override())?;
+            run_cancellable(|watch| doctor::run(&gate_list, &names, selection.format, verbosity, watch))
         }
-        GatesCommand::Test { names, require_all, selection: of, trust } => {
-            let gate_list = GateList::open(of.root, trust.trust_override())?;
+        GatesCommand::Test { names, require_all, selection, trust } => {
+            let gate_list = GateList::open(selection.root, trust.trust_override())?;
             let required = if require_all { RequiredGates::All } else { RequiredGates::Testable };
-            run_cancellable(|watch| samples::run(&gate_list, &names, required, of.format, verbosity, watch))
+            run_cancellable(|watch| {
+                samples::run(&gate_list, &names, required, selection.format, verbosity, watch)
+            })
         }
     }
 }

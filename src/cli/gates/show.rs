@@ -8,17 +8,17 @@ use serde_json::{Map, Value, json};
 use super::gate_list::{GateList, RootPolicy};
 use super::install;
 use super::list::{self, kind, language_names};
-use crate::cli::paint::{DONE, LABEL, TITLE, WARNING, labelled, paint};
-use crate::cli::trust::render::{line, program_path, server_words, visible, word, words};
+use crate::cli::paint::{DONE, LABEL, TITLE, WARNING, labelled, paint, visible_line};
+use crate::cli::trust::render::{line, program_path, server_words, word, words};
 use lockgate_policy::{
     CommandSpec, FixScope, Gate, Level, OutputForm, Profiles, Rule, ServerSpec, Unconfigured, languages,
 };
 
 /// Renders the details of a gate as text.
 pub(super) fn text(gate_list: &GateList, gate: &Arc<Gate>) -> String {
-    let title = format!("{} {}", paint(TITLE, visible(&gate.name)), visible(&gate.about));
+    let title = format!("{} {}", paint(TITLE, visible_line(&gate.name)), visible_line(&gate.about));
     let mut text = format!("{}\n", title.trim_end());
-    let mut say = |label: &str, value: String| text += &labelled(LABEL, label, visible(&value));
+    let mut say = |label: &str, value: String| text += &labelled(LABEL, label, visible_line(&value));
     say("languages", language_names(gate).join(", "));
     say("kind", format!("{}, {}", kind(gate), gate.role.name()));
     if let Some(command) = gate.command() {
@@ -29,14 +29,14 @@ pub(super) fn text(gate_list: &GateList, gate: &Arc<Gate>) -> String {
     say("timeout", format_duration(gate.timeout));
     say("samples", gate.samples.len().to_string());
     if let Some(server) = gate.server() {
-        text += &labelled(LABEL, "server", visible(&server_line(server)));
+        text += &labelled(LABEL, "server", visible_line(&server_line(server)));
     }
     if gate.runs_program() {
         text += &canary(gate);
         text += &program(gate_list, gate);
     }
     for settings in gate_list.root_policy.iter().flat_map(|root_policy| settings(root_policy, gate)) {
-        text += &labelled(LABEL, "policy", visible(&settings));
+        text += &labelled(LABEL, "policy", visible_line(&settings));
     }
     text
 }
@@ -62,11 +62,11 @@ fn program(gate_list: &GateList, gate: &Gate) -> String {
         None => labelled(WARNING, "program", "not on this machine"),
     };
     for tried in gate_list.skipped_paths(gate) {
-        text += &labelled(LABEL, "tried", visible(tried));
+        text += &labelled(LABEL, "tried", visible_line(tried));
     }
     let hints = install::hints(gate.install());
     if !hints.is_empty() {
-        text += &labelled(LABEL, "install", visible(&hints.join(", or ")));
+        text += &labelled(LABEL, "install", visible_line(&hints.join(", or ")));
     }
     text
 }

@@ -3,7 +3,6 @@
 //! Invariant: of a configuration nothing is run but `lockgate hook` by its name, in a temporary project. A hook that
 //! starts in another way is reported, not run.
 
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -78,20 +77,15 @@ pub(super) fn run(root: &Path, only: Option<Host>) -> Result<ExitCode, Error> {
     }
     let mut all_work = !hooks.is_empty();
     for hook in &hooks {
-        let others = hooks.iter().filter(|other| other.file == hook.file);
-        let (style, label, found) = match examine(hook, others)? {
+        let of_file = hooks.iter().filter(|other| other.file == hook.file);
+        let check = examine(hook, of_file)?;
+        all_work &= matches!(check, HookCheck::Works(_));
+        let (style, label, found) = match check {
             HookCheck::Works(found) => (DONE, "works", found),
-            HookCheck::Fails(problem) => {
-                all_work = false;
-                (REJECTED, "fails", problem)
-            }
-            HookCheck::Untried(reason) => {
-                all_work = false;
-                (REJECTED, "untried", reason)
-            }
+            HookCheck::Fails(problem) => (REJECTED, "fails", problem),
+            HookCheck::Untried(reason) => (REJECTED, "untried", reason),
         };
-        let mut line = format!("{} ({})", hook.client, hook.file.display());
-        _ = write!(line, "\n{found}");
+        let line = format!("{} ({})\n{found}", hook.client, hook.file.display());
         text += &labelled(style, label, visible(&line));
     }
     paint::print(&text)?;
@@ -129,20 +123,21 @@ fn examine<'a>(
         return Ok(HookCheck::Untried(format!("not tried, because it has `{key}`: {meaning}")));
     }
     let [bad, good] = events(hook.host);
-    if let MatcherCheck::Unknown(matcher) = check_matcher(hook.host, hook.entry.matcher.as_deref(), bad) {
-        return Ok(HookCheck::Untried(format!(
-            "not tried, because its matcher `{matcher}` is of another kind"
-        )));
-    }
-    if let MatcherCheck::LeavesOut { matcher, tool } =
-        check_matcher(hook.host, hook.entry.matcher.as_deref(), bad)
-        && !of_file
-            .any(|other| check_matcher(other.host, other.entry.matcher.as_deref(), bad) == MatcherCheck::Fits)
-    {
-        let problem = format!(
-            "its matcher `{matcher}` does not match the tool `{tool}`; it would let every such edit pass"
-        );
-        return Ok(HookCheck::Fails(problem));
+    let check = |hook: &ConfiguredHook| check_matcher(hook.host, hook.entry.matcher.as_deref(), bad);
+    match check(hook) {
+        MatcherCheck::Unknown(matcher) => {
+            let reason = format!("not tried, because its matcher `{matcher}` is of another kind");
+            return Ok(HookCheck::Untried(reason));
+        }
+        MatcherCheck::LeavesOut { matcher, tool }
+            if !of_file.any(|other| check(other) == MatcherCheck::Fits) =>
+        {
+            let problem = format!(
+                "its matcher `{matcher}` does not match the tool `{tool}`; it would let every such edit pass"
+            );
+            return Ok(HookCheck::Fails(problem));
+        }
+        MatcherCheck::Fits | MatcherCheck::LeavesOut { .. } => {}
     }
     let (bad, good) = (try_event(hook, named, bad)?, try_event(hook, named, good)?);
     let slowest = bad.duration.max(good.duration).as_millis();
@@ -157,6 +152,9 @@ fn examine<'a>(
         Host::Codex => "; Codex skips it until a person trusts it with `/hooks`, which does not show here",
         _ => "",
     };
+    let works = |action: &str| {
+        HookCheck::Works(format!("{action} a broken edit, passes a good one ({slowest} ms){note}"))
+    };
     Ok(match (bad.action, good.action) {
         (_, HostAction::Denies | HostAction::Warns) => {
             HookCheck::Fails("it would stop a good edit".to_owned())
@@ -164,12 +162,8 @@ fn examine<'a>(
         (HostAction::Passes, HostAction::Passes) => {
             HookCheck::Fails("it would let a broken edit pass".to_owned())
         }
-        (HostAction::Denies, _) => {
-            HookCheck::Works(format!("denies a broken edit, passes a good one ({slowest} ms){note}"))
-        }
-        (HostAction::Warns, _) => {
-            HookCheck::Works(format!("warns of a broken edit, passes a good one ({slowest} ms){note}"))
-        }
+        (HostAction::Denies, HostAction::Passes) => works("denies"),
+        (HostAction::Warns, HostAction::Passes) => works("warns of"),
     })
 }
 
@@ -233,13 +227,9 @@ fn try_event(hook: &ConfiguredHook, named: Option<Host>, recording: &str) -> Res
         fs::write(root.join(path), text.as_str().unwrap_or_default()).map_err(io)?;
     }
     let quoted = Value::from(root.display().to_string()).to_string();
-    let payload = recording
-        .get("payload")
-        .unwrap_or(&Value::Null)
-        .to_string()
-        .replace("{root}", quoted.trim_matches('"'));
+    let payload = recording.get("payload").unwrap_or(&Value::Null).to_string();
     let [input, output, errors] = ["event", "output", "errors"].map(|name| folder.path().join(name));
-    fs::write(&input, payload).map_err(io)?;
+    fs::write(&input, payload.replace("{root}", quoted.trim_matches('"'))).map_err(io)?;
     let started = Instant::now();
     let trial = |exit: Option<i32>, output: Option<&Value>, problem: Option<String>| {
         Ok(Trial { action: action(hook.host, exit, output), problem, duration: started.elapsed() })
@@ -286,19 +276,16 @@ fn action(host: Host, exit: Option<i32>, output: Option<&Value>) -> HostAction {
         (Host::Copilot, Some(_)) => return HostAction::Denies,
         (_, _) => return HostAction::Passes,
     }
-    let says =
-        |place: &str, wanted: &str| output.and_then(|it| it.pointer(place)) == Some(&Value::from(wanted));
-    let has =
-        |place: &str| output.and_then(|it| it.pointer(place)).is_some_and(|it| !it.is_null() && it != false);
+    let value = |place: &str| output.and_then(|output| output.pointer(place));
+    let says_deny = |place: &str| value(place).is_some_and(|value| value == "deny");
+    let has = |place: &str| value(place).is_some_and(|value| !value.is_null() && value != false);
     let is_denied = match host {
-        Host::ClaudeCode | Host::Codex | Host::VsCode => {
-            says("/hookSpecificOutput/permissionDecision", "deny")
-        }
+        Host::ClaudeCode | Host::Codex | Host::VsCode => says_deny("/hookSpecificOutput/permissionDecision"),
         Host::Copilot => {
-            says("/permissionDecision", "deny") || says("/hookSpecificOutput/permissionDecision", "deny")
+            says_deny("/permissionDecision") || says_deny("/hookSpecificOutput/permissionDecision")
         }
-        Host::Gemini | Host::Antigravity => says("/decision", "deny"),
-        Host::Cursor => says("/permission", "deny"),
+        Host::Gemini | Host::Antigravity => says_deny("/decision"),
+        Host::Cursor => says_deny("/permission"),
         Host::OpenCode => has("/deny"),
         Host::Cline => has("/cancel"),
         Host::Windsurf => false,

@@ -78,17 +78,16 @@ pub(super) struct InitArgs {
 /// Proposes a policy, or adds the server to a client's configuration.
 pub(super) fn run(args: InitArgs, verbosity: Verbosity) -> Result<ExitCode, Error> {
     let (format, print) = (args.format, args.print);
-    let error = match execute(args) {
-        Ok(None) => return Ok(ExitCode::from(INTERRUPTED)),
-        Ok(Some(outcome)) if print && format == OutputFormat::Text => return outcome.print(verbosity),
-        Ok(Some(outcome)) => return outcome.finish(format, verbosity),
-        Err(error) => error,
-    };
-    if format == OutputFormat::Text {
-        return Err(error);
+    match (execute(args), format) {
+        (Ok(None), _) => Ok(ExitCode::from(INTERRUPTED)),
+        (Ok(Some(outcome)), OutputFormat::Text) if print => outcome.print(verbosity),
+        (Ok(Some(outcome)), _) => outcome.finish(format, verbosity),
+        (Err(error), OutputFormat::Text) => Err(error),
+        (Err(error), OutputFormat::Json) => {
+            paint::print_json(&outcome::error_json(&error))?;
+            Ok(ExitCode::from(error.code.family().exit_code()))
+        }
     }
-    paint::print_json(&outcome::error_json(&error))?;
-    Ok(ExitCode::from(error.code.family().exit_code()))
 }
 
 /// Runs the command; returns `None` if a signal cancelled it.

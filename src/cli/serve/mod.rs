@@ -27,8 +27,10 @@ use lockgate_mcp::http::{self, Grants, Setup};
 use lockgate_mcp::rpc::{self, ServerOptions, Structured};
 use lockgate_mcp::selection::{Selection, WriteAccess};
 
-/// The environment variable of the log filter, and the default filter, without what rmcp says of the errors of a client.
-const LOG: (&str, &str) = ("LOCKGATE_LOG", "warn,rmcp=error");
+/// The environment variable of the log filter.
+const LOG: &str = "LOCKGATE_LOG";
+/// The default filter, without what rmcp says of the errors of a client.
+const DEFAULT_LOG: &str = "warn,rmcp=error";
 
 /// Time after a signal for work that no client waits for, such as a cancelled edit.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -174,7 +176,7 @@ impl HookServer {
 
 /// Initializes logging to standard error; standard output belongs to the protocol.
 fn log_to_stderr() {
-    let filter = EnvFilter::try_from_env(LOG.0).unwrap_or_else(|_| EnvFilter::new(LOG.1));
+    let filter = EnvFilter::try_from_env(LOG).unwrap_or_else(|_| EnvFilter::new(DEFAULT_LOG));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(false).init();
 }
 

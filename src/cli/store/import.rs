@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::slice;
 
 use clap::ArgAction;
 use clap::builder::PossibleValuesParser;
@@ -56,8 +57,10 @@ pub(super) fn run(args: ImportArgs, verbosity: Verbosity) -> Result<ExitCode, Er
     // `verify_only` writes nothing, not even apps.
     let apps =
         if mode == Mode::VerifyOnly { Vec::new() } else { lockgate_engine::import_apps(&database, &dir)? };
-    let roots: Vec<PathBuf> = root.into_iter().collect();
-    let opening = if roots.is_empty() { Workspace::without_roots() } else { Workspace::at(&roots) };
+    let opening = match &root {
+        Some(root) => Workspace::at(slice::from_ref(root)),
+        None => Workspace::without_roots(),
+    };
     let opened = opening
         .with_trust_override(trust.trust_override())
         .with_database(database)
@@ -75,20 +78,18 @@ fn print_results(
     apps: &[Imported],
     files: &[Imported],
 ) -> Result<ExitCode, Error> {
-    let count_of = |all: &[Imported], wanted: ImportStatus| {
-        all.iter().filter(|one| matches!(&one.result, Ok(status) if *status == wanted)).count()
-    };
     let (mut counts, mut parts) = (Map::new(), Vec::new());
-    for (name, label, count) in [
-        ("created", "created", count_of(files, ImportStatus::Created)),
-        ("replaced", "replaced", count_of(files, ImportStatus::Replaced)),
-        ("unchanged", "unchanged", count_of(files, ImportStatus::Unchanged)),
-        ("verified", "verified", count_of(files, ImportStatus::Verified)),
-        ("new_apps", "new apps", count_of(apps, ImportStatus::Created)),
+    for (name, imported, status) in [
+        ("created", files, ImportStatus::Created),
+        ("replaced", files, ImportStatus::Replaced),
+        ("unchanged", files, ImportStatus::Unchanged),
+        ("verified", files, ImportStatus::Verified),
+        ("new_apps", apps, ImportStatus::Created),
     ] {
+        let count = imported.iter().filter(|one| one.result.as_ref() == Ok(&status)).count();
         counts.insert(name.to_owned(), count.into());
         if count > 0 {
-            parts.push(format!("{label}: {count}"));
+            parts.push(format!("{}: {count}", name.replace('_', " ")));
         }
     }
     let imported = || apps.iter().chain(files);

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::paint::{self, LABEL, TITLE, WARNING, labelled, paint};
+use crate::cli::paint::{LABEL, TITLE, WARNING, labelled, paint, visible_line};
 use lockgate_checks::{ResolvedProgram, ResolvedPrograms};
 use lockgate_engine::Commands;
 use lockgate_policy::{
@@ -19,10 +19,10 @@ const RISK: &str = "These programs run with your rights whenever an agent edits 
 /// Renders the files of the policy and each command with its program and its risk.
 pub(super) fn commands(policy: &Policy, commands: &Commands) -> String {
     let root = commands.root.display().to_string();
-    let mut text = labelled(LABEL, "root", visible(&root));
+    let mut text = labelled(LABEL, "root", visible_line(&root));
     for (at, file) in commands.files.iter().enumerate() {
         let label = if at == 0 { "policy" } else { "above it" };
-        text += &labelled(LABEL, label, visible(&file.name));
+        text += &labelled(LABEL, label, visible_line(&file.name));
     }
     if commands.files.is_empty() {
         text += &labelled(LABEL, "policy", commands.describe());
@@ -55,7 +55,7 @@ fn loosened(settings: HookSettings) -> String {
 fn command(rule: &Rule, command: &CommandSpec, commands: &Commands) -> String {
     let env = command.environment.variables.iter().map(|(name, value)| format!("{name}={}", word(value)));
     let with = env.chain(extras(command)).collect();
-    run((&rule.gate.name, &rule.gate.about), &line(command, rule), with, commands)
+    run(&rule.gate.name, &rule.gate.about, &line(command, rule), with, commands)
 }
 
 /// Renders the language server, which has its own program.
@@ -63,12 +63,8 @@ fn server(rule: &Rule, server: &ServerSpec, commands: &Commands) -> String {
     let env = server.env.iter().map(|(name, value)| format!("{name}={}", word(value)));
     let with = env.chain(server_settings(server)).collect();
     let name = ResolvedPrograms::server_name(&rule.gate.name);
-    run(
-        (&name, "The same check by a persistent language server."),
-        &quoted(&server_words(server)),
-        with,
-        commands,
-    )
+    let about = "The same check by a persistent language server.";
+    run(&name, about, &quoted(&server_words(server)), with, commands)
 }
 
 /// Returns the words of a server's command line.
@@ -84,18 +80,18 @@ fn server_settings(server: &ServerSpec) -> Vec<String> {
 }
 
 /// Renders a program with its arguments and further inputs.
-fn run((name, about): (&str, &str), words: &str, with: Vec<String>, commands: &Commands) -> String {
-    let mut text = format!("\n{} {}\n", paint(TITLE, visible(name)), visible(about));
-    text += &labelled(LABEL, "runs", visible(words));
+fn run(name: &str, about: &str, words: &str, with: Vec<String>, commands: &Commands) -> String {
+    let mut text = format!("\n{} {}\n", paint(TITLE, visible_line(name)), visible_line(about));
+    text += &labelled(LABEL, "runs", visible_line(words));
     for with in with {
-        text += &labelled(LABEL, "with", visible(&with));
+        text += &labelled(LABEL, "with", visible_line(&with));
     }
     text += &match commands.programs.resolved(name) {
         Some(resolved) => program(resolved),
         None => labelled(WARNING, "program", "not found, so it cannot run"),
     };
     for why in commands.programs.rejected(name) {
-        text += &labelled(LABEL, "seen", visible(why));
+        text += &labelled(LABEL, "seen", visible_line(why));
     }
     text + &labelled(LABEL, "may", risk(commands.programs.resolved(name)))
 }
@@ -127,7 +123,7 @@ pub(in crate::cli) fn program_path(resolved: &ResolvedProgram, inside: &str) -> 
     let (program, real) = (resolved.program.display().to_string(), resolved.real.display().to_string());
     let real = if program == real { String::new() } else { format!(", which is {real}") };
     let inside = if resolved.inside { format!(", {inside}") } else { String::new() };
-    visible(&format!("{program}{real}{inside}"))
+    visible_line(&format!("{program}{real}{inside}"))
 }
 
 /// Describes the risk of a command.
@@ -185,11 +181,6 @@ pub(in crate::cli) fn word(template: &CommandWord) -> String {
         WordPart::Hole(hole) => format!("{{{}}}", hole.name()),
     };
     template.pieces.iter().map(piece).collect()
-}
-
-/// Escapes a text and puts it on one line, so that content of a policy cannot imitate lockgate's output.
-pub(in crate::cli) fn visible(text: &str) -> String {
-    paint::visible(text).replace('\n', "\u{240a}").replace('\t', "\u{2409}")
 }
 
 /// Renders the same content as JSON, with the trust state.

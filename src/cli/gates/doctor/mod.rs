@@ -143,23 +143,22 @@ pub(super) fn examine(gate_list: &GateList, gate: &Arc<Gate>, watch: &Watch) -> 
 fn test_canary(gate: &Arc<Gate>, ready: &InstalledProgram<'_>, watch: &Watch) -> GateState {
     let texts = canaries(gate);
     let Some(canary) = gate.canary.as_ref().filter(|_| !texts.is_empty()) else { return GateState::Unproven };
-    let mut states = disk_states(gate)
-        .iter()
-        .map(|disk_state| test_canary_texts(gate, canary, &texts, (ready, *disk_state), watch));
+    let mut states = disk_states(gate).iter().map(|disk_state| {
+        let run = |sample: &Sample| run_sample(gate, sample, ready, *disk_state, watch);
+        test_canary_texts(canary, &texts, run)
+    });
     states.find(|state| !matches!(state, GateState::Works)).unwrap_or(GateState::Works)
 }
 
-/// Tries the canary texts in order until the gate finds one.
+/// Runs the gate on the canary texts, in their order, until it finds one.
 fn test_canary_texts(
-    gate: &Arc<Gate>,
     canary: &Canary,
     texts: &[(Sample, CanaryKind)],
-    (ready, disk_state): (&InstalledProgram<'_>, DiskState),
-    watch: &Watch,
+    run: impl Fn(&Sample) -> Result<Vec<Finding>, SampleError>,
 ) -> GateState {
     let mut failure = None;
-    for (sample, shows) in texts {
-        let found = match run_sample(gate, sample, ready, disk_state, watch) {
+    for (sample, kind) in texts {
+        let found = match run(sample) {
             Ok(found) => found,
             Err(error) if error.outcome == Outcome::Broken => {
                 failure.get_or_insert(error.why);
@@ -167,12 +166,12 @@ fn test_canary_texts(
             }
             Err(error) => return no_answer_state(error),
         };
-        let is_it = |finding: &Finding| {
+        let is_canary = |finding: &Finding| {
             let (code, message) = (finding.code.as_deref(), finding.message.as_str());
-            finding.elsewhere.is_none() && canary.is_found_by(*shows, code, message)
+            finding.elsewhere.is_none() && canary.is_found_by(*kind, code, message)
         };
-        if found.iter().any(is_it) {
-            return match shows {
+        if found.iter().any(is_canary) {
+            return match kind {
                 CanaryKind::Analysis => GateState::Works,
                 CanaryKind::Reading => GateState::Broken(ONLY_PARSES.to_owned()),
             };

@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 
 use super::checkup::{Checkup, GateState, all_ok};
 use crate::cli::gates::gate_list::{GateList, RootPolicy};
-use crate::cli::paint::{DONE, FAINT, LABEL, REJECTED, WARNING, labelled, paint};
-use crate::cli::trust::render::visible;
+use crate::cli::paint::{DONE, FAINT, LABEL, REJECTED, WARNING, labelled, paint, visible_line};
 use lockgate_checks::{GateRuntime, Isolation};
 use lockgate_engine::ProjectTrial;
 
@@ -32,7 +31,7 @@ fn header(gate_list: &GateList) -> String {
     let mut text = String::new();
     match &gate_list.root_policy {
         Some(root_policy) => {
-            text += &labelled(LABEL, "root", visible(&root_policy.commands.root.display().to_string()));
+            text += &labelled(LABEL, "root", visible_line(&root_policy.commands.root.display().to_string()));
             text += &policy(root_policy);
         }
         None => text += &labelled(LABEL, "root", "none: this folder cannot be a root"),
@@ -49,33 +48,33 @@ fn isolation(runtime: &GateRuntime) -> String {
         Isolation::Landlock => "programs cannot write to the project, see your keys, or use TCP",
         Isolation::Bubblewrap => "programs see the project read-only, an empty home, and no network",
     };
-    let short = runtime.isolation_shortfall().map(|why| format!("\nno bubblewrap: {}", visible(&why)));
+    let short = runtime.isolation_shortfall().map(|why| format!("\nno bubblewrap: {}", visible_line(&why)));
     let style = if level == Isolation::None { WARNING } else { LABEL };
     labelled(style, "isolation", format!("{}: {description}{}", level.name(), short.unwrap_or_default()))
 }
 
 fn policy(root_policy: &RootPolicy) -> String {
-    let description = visible(root_policy.commands.describe());
-    if root_policy.commands.programs.iter().next().is_none() {
+    let description = visible_line(root_policy.commands.describe());
+    if !root_policy.runs_commands() {
         return labelled(LABEL, "policy", format!("{description}, which runs no commands"));
     }
     match &root_policy.untrusted_reason {
         None => labelled(LABEL, "policy", format!("{description}, trusted")),
         Some(why) => {
             let hint = "review and trust its commands with `lockgate trust`";
-            labelled(WARNING, "policy", format!("{description}, not trusted: {}\n{hint}", visible(why)))
+            labelled(WARNING, "policy", format!("{description}, not trusted: {}\n{hint}", visible_line(why)))
         }
     }
 }
 
 fn row(checkup: &Checkup, [name, state, version]: [usize; 3]) -> String {
     let style = style(&checkup.state);
-    let named = paint(LABEL, format!("{:<name$}", visible(&checkup.name)));
+    let named = paint(LABEL, format!("{:<name$}", visible_line(&checkup.name)));
     let shown = paint(style, format!("{:<state$}", checkup.state.name().replace('_', " ")));
-    let number = format!("{:<version$}", visible(checkup.version.as_deref().unwrap_or_default()));
+    let number = format!("{:<version$}", visible_line(checkup.version.as_deref().unwrap_or_default()));
     let time = paint(FAINT, format!("{} ms", checkup.ms));
     let mut text = format!("{named}  {shown}  {number}  {time}\n");
-    let note = |text: &str| format!("    {}\n", visible(text));
+    let note = |text: &str| format!("    {}\n", visible_line(text));
     if let Some(why) = checkup.state.why() {
         text += &note(why);
     }
@@ -106,7 +105,7 @@ fn summary(checkups: &[Checkup], names: &[String]) -> String {
     let wanted: Vec<&Checkup> = checkups.iter().filter(|checkup| checkup.is_required).collect();
     let named = |is_named: fn(&GateState) -> bool| -> Vec<String> {
         let named = wanted.iter().filter(|checkup| is_named(&checkup.state));
-        named.map(|checkup| visible(&checkup.name)).collect()
+        named.map(|checkup| visible_line(&checkup.name)).collect()
     };
     let ill = named(|state| !state.is_ok());
     let unproven = named(|state| matches!(state, GateState::Unproven));

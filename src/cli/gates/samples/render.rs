@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::results::{SampleComparison, SampleOutcome, SampleResults, TestedGate, Trial};
 use crate::cli::gates::gate_list::NotRun;
-use crate::cli::paint::{ADDED, DONE, FAINT, LABEL, REJECTED, REMOVED, WARNING, labelled, paint};
-use crate::cli::trust::render::visible;
+use crate::cli::paint::{
+    ADDED, DONE, FAINT, LABEL, REJECTED, REMOVED, WARNING, labelled, paint, visible_line,
+};
 use lockgate_checks::{DiskState, Finding, Mismatch};
 use lockgate_mcp::answer::counted;
 use lockgate_policy::Expected;
@@ -19,18 +20,15 @@ const WIDEST: usize = 11;
 /// Renders one gate with its problems; `width` is the width of the name.
 pub(super) fn gate(tested: &TestedGate, width: usize) -> String {
     let outcome = tested.outcome();
-    let name = paint(LABEL, format!("{:<width$}", visible(&tested.name)));
+    let name = paint(LABEL, format!("{:<width$}", visible_line(&tested.name)));
     let shown = paint(style(outcome), format!("{:<WIDEST$}", label(outcome)));
-    let ms: u64 = tested.trials.iter().map(|trial| trial.ms).sum();
     let mut text = match &tested.not_run {
         None => {
-            format!("{name}  {shown}  {}  {}\n", run_count(&tested.trials), paint(FAINT, format!("{ms} ms")))
+            let time = paint(FAINT, format!("{} ms", tested.ms()));
+            format!("{name}  {shown}  {}  {time}\n", run_count(&tested.trials))
         }
-        Some(_) => format!("{name}  {shown}\n"),
+        Some(not_run) => format!("{name}  {shown}\n{}", note(not_run.why())),
     };
-    if let Some(not_run) = &tested.not_run {
-        text += &note(not_run.why());
-    }
     if outcome == SampleOutcome::Unavailable && !tested.install.is_empty() {
         text += &note(&format!("install: {}", tested.install.join(", or ")));
     }
@@ -48,22 +46,11 @@ fn style(outcome: SampleOutcome) -> clap::builder::styling::Style {
 
 /// Returns the name of an outcome for a person.
 fn label(outcome: SampleOutcome) -> String {
-    outcome_name(outcome).replace('_', " ")
-}
-
-/// Returns the name of an outcome in JSON.
-fn outcome_name(outcome: SampleOutcome) -> &'static str {
-    match outcome {
-        SampleOutcome::Passed => "passed",
-        SampleOutcome::Failed => "failed",
-        SampleOutcome::Unavailable => "unavailable",
-        SampleOutcome::Untrusted => "needs_trust",
-        SampleOutcome::Untested => "untested",
-    }
+    outcome.name().replace('_', " ")
 }
 
 fn note(text: &str) -> String {
-    format!("    {}\n", visible(text))
+    format!("    {}\n", visible_line(text))
 }
 
 /// Renders the number of runs; a sample may run in two disk states.
@@ -81,7 +68,7 @@ fn trial(trial: &Trial) -> String {
         SampleComparison::Agrees => String::new(),
         SampleComparison::NoResult(why) => note(&title) + &note(&format!("  {why}")),
         SampleComparison::Differs(Mismatch { missing, unexpected }) => {
-            let side = |style, text: String| format!("      {}\n", paint(style, visible(&text)));
+            let side = |style, text: String| format!("      {}\n", paint(style, visible_line(&text)));
             let missing =
                 missing.iter().map(|expected| side(REMOVED, format!("- {}", expected_line(expected))));
             let unexpected = unexpected.iter().map(|found| side(ADDED, format!("+ {}", found_line(found))));
@@ -121,7 +108,7 @@ pub(super) fn summary(results: &SampleResults) -> String {
         let names: Vec<String> = all
             .iter()
             .filter(|tested| tested.outcome() == outcome)
-            .map(|tested| visible(&tested.name))
+            .map(|tested| visible_line(&tested.name))
             .collect();
         if names.is_empty() { String::new() } else { format!("; {} {}", label(outcome), names.join(", ")) }
     };
@@ -148,9 +135,9 @@ pub(super) fn json(results: &SampleResults) -> Value {
     let gate = |tested: &TestedGate| {
         json!({
             "name": tested.name,
-            "outcome": outcome_name(tested.outcome()),
+            "outcome": tested.outcome().name(),
             "why": tested.not_run.as_ref().map(NotRun::why),
-            "ms": tested.trials.iter().map(|trial| trial.ms).sum::<u64>(),
+            "ms": tested.ms(),
             "samples": tested.trials.iter().map(sample).collect::<Vec<_>>(),
             "install_hints": tested.install,
         })

@@ -46,7 +46,25 @@ pub enum SampleOutcome {
     Untested,
 }
 
+impl SampleOutcome {
+    /// Returns its name in JSON; a person reads it with spaces.
+    pub fn name(self) -> &'static str {
+        match self {
+            SampleOutcome::Passed => "passed",
+            SampleOutcome::Failed => "failed",
+            SampleOutcome::Unavailable => "unavailable",
+            SampleOutcome::Untrusted => "needs_trust",
+            SampleOutcome::Untested => "untested",
+        }
+    }
+}
+
 impl TestedGate {
+    /// Returns the time of all its samples together, in milliseconds.
+    pub fn ms(&self) -> u64 {
+        self.trials.iter().map(|trial| trial.ms).sum()
+    }
+
     pub fn outcome(&self) -> SampleOutcome {
         let agree = self.trials.iter().all(|trial| matches!(trial.comparison, SampleComparison::Agrees));
         match &self.not_run {

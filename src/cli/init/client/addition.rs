@@ -15,6 +15,8 @@ pub(in crate::cli::init) enum Addition {
 }
 
 impl Addition {
+    pub(super) const ALL: [Addition; 3] = [Addition::Server, Addition::Hooks, Addition::Exclusion];
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Addition::Server => "server",

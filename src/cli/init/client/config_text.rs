@@ -179,6 +179,17 @@ impl<'a> ConfigText<'a> {
         Ok(Position::Found(chain))
     }
 
+    /// Returns the property at the end of a path of names; `None` if the text does not have it.
+    pub(super) fn property<'n>(
+        &'n self,
+        path: &[&'static str],
+    ) -> Result<Option<&'n ObjectProp<'a>>, MergeError> {
+        Ok(match self.walk(path)? {
+            Position::Found(chain) => chain.last().map(|(_, property)| *property),
+            Position::NoValue | Position::Missing { .. } => None,
+        })
+    }
+
     fn tokens(&self, within: Range) -> impl DoubleEndedIterator<Item = &TokenAndRange<'a>> {
         let is_within = move |range: Range| within.start <= range.start && range.end <= within.end;
         self.parsed.tokens.iter().flatten().filter(move |token| is_within(token.range))
@@ -302,11 +313,11 @@ pub(super) struct Container {
 }
 
 impl Container {
-    pub(super) fn of_object(object: &Object<'_>) -> Container {
+    pub(super) fn from_object(object: &Object<'_>) -> Container {
         Container::new(object.range, object.properties.iter().map(|property| property.range))
     }
 
-    pub(super) fn of_array(array: &Array<'_>) -> Container {
+    pub(super) fn from_array(array: &Array<'_>) -> Container {
         Container::new(array.range, array.elements.iter().map(Ranged::range))
     }
 

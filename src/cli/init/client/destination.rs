@@ -45,6 +45,26 @@ pub(super) struct ConfigFile {
     records: Vec<(Addition, ChangeRecord)>,
 }
 
+/// A file of a configuration, and its change.
+pub(super) struct PlannedConfig {
+    pub(super) file: ConfigFile,
+    pub(super) change: FileChange,
+    /// The permission bits of a new file, if they differ from the default.
+    pub(super) mode: Option<u32>,
+}
+
+impl PlannedConfig {
+    fn own_write(&self) -> Option<OwnWrite<'_>> {
+        let file = self.file.own.as_ref()?;
+        Some(match &self.change {
+            FileChange::Write(text) => OwnWrite { mode: self.mode, ..OwnWrite::new(file, text.as_bytes()) },
+            FileChange::Delete { folders, .. } => {
+                OwnWrite { file, text: None, mode: None, folders: *folders }
+            }
+        })
+    }
+}
+
 impl Destination {
     /// Opens the folder of the call's configuration.
     ///
@@ -88,8 +108,7 @@ impl Destination {
             let bytes = self.workspace.as_ref()?.setup_record(&record_name(&path, addition))?;
             Some((addition, serde_json::from_slice(&bytes).ok()?))
         };
-        let records = [Addition::Server, Addition::Hooks, Addition::Exclusion].into_iter().filter_map(record);
-        let records = records.collect();
+        let records = Addition::ALL.into_iter().filter_map(record).collect();
         Ok(ConfigFile { name, path, shown, own, records })
     }
 
@@ -130,24 +149,9 @@ impl Destination {
     }
 
     /// Writes or deletes all files, or none.
-    pub(super) fn write(
-        &self,
-        planned: &[(ConfigFile, FileChange)],
-        mode: impl Fn(&ConfigFile) -> Option<u32>,
-    ) -> Result<(), Error> {
+    pub(super) fn write(&self, changes: &[PlannedConfig]) -> Result<(), Error> {
         let Some(workspace) = &self.workspace else { return Ok(()) };
-        let mut writes = Vec::new();
-        for (file, change) in planned {
-            let Some(own) = &file.own else { continue };
-            match change {
-                FileChange::Write(text) => {
-                    writes.push(OwnWrite { mode: mode(file), ..OwnWrite::new(own, text.as_bytes()) });
-                }
-                FileChange::Delete { folders, .. } => {
-                    writes.push(OwnWrite { file: own, text: None, mode: None, folders: *folders });
-                }
-            }
-        }
+        let writes: Vec<OwnWrite<'_>> = changes.iter().filter_map(PlannedConfig::own_write).collect();
         workspace.write_own(&writes)
     }
 

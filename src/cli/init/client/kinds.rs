@@ -77,33 +77,48 @@ pub(super) struct UserFile {
     pub(super) names: &'static [&'static str],
 }
 
-/// The format of an entry for a server.
+/// The servers in a configuration of a client.
 #[derive(Debug)]
 pub(super) struct ServerFormat {
     files: ScopedFiles,
-    /// The property that contains the servers.
-    pub(super) key: &'static str,
-    /// The value that stands for the project's folder in a server's arguments.
-    root: &'static str,
-    entry: EntryFormat,
-    pub(super) dialect: JsonDialect,
+    pub(super) entry: ServerEntry,
     /// The next step for a person; `{folder}` stands for the folder in which the client starts the server.
     next: &'static str,
+}
+
+/// The format of an entry for a server.
+#[derive(Debug)]
+pub(super) struct ServerEntry {
+    /// The property that contains the servers.
+    key: &'static str,
+    /// The value that stands for the project's folder in a server's arguments.
+    root: &'static str,
+    fields: EntryFields,
+    pub(super) dialect: JsonDialect,
+}
+
+impl ServerEntry {
+    /// The format of Claude Code, which most clients have.
+    const USUAL: ServerEntry = ServerEntry {
+        key: "mcpServers",
+        root: ".",
+        fields: EntryFields::Plain,
+        dialect: JsonDialect::Strict,
+    };
 }
 
 /// What a client reads in its JSON files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JsonDialect {
     Strict,
-    /// JSON with comments and trailing commas.
     Comments,
-    /// Comments and trailing commas as well.
+    /// Comments, and commas after the last item.
     CommentsAndCommas,
 }
 
 /// The fields of a server's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum EntryFormat {
+pub(super) enum EntryFields {
     /// An object with `command` and `args`.
     Plain,
     /// The same, with `"type": "stdio"`.
@@ -252,10 +267,7 @@ const CLAUDE: ClientKind = ClientKind {
                 "run `claude mcp add --scope user lockgate -- lockgate serve`: Claude Code writes that file itself",
             ),
         ],
-        key: "mcpServers",
-        root: ".",
-        entry: EntryFormat::Plain,
-        dialect: JsonDialect::Strict,
+        entry: ServerEntry::USUAL,
         next: "start `claude` in {folder} and approve the server when it asks; `/mcp` shows it",
     },
     hook_files: [
@@ -276,10 +288,7 @@ const CODEX: ClientKind = ClientKind {
     host: Some(Host::Codex),
     server: ServerFormat {
         files: [FilePath::Project(&[".codex/config.toml"]), codex_user(&["config.toml"])],
-        key: "mcp_servers",
-        root: ".",
-        entry: EntryFormat::Toml,
-        dialect: JsonDialect::Strict,
+        entry: ServerEntry { key: "mcp_servers", fields: EntryFields::Toml, ..ServerEntry::USUAL },
         next: "start `codex` in {folder} and trust the folder when it asks; `/mcp` shows the server",
     },
     hook_files: [FilePath::Project(&[".codex/hooks.json"]), codex_user(&["hooks.json"])],
@@ -293,10 +302,7 @@ const GEMINI: ClientKind = ClientKind {
     host: Some(Host::Gemini),
     server: ServerFormat {
         files: [FilePath::Project(&[".gemini/settings.json"]), home(".gemini", &["settings.json"])],
-        key: "mcpServers",
-        root: ".",
-        entry: EntryFormat::Plain,
-        dialect: JsonDialect::Comments,
+        entry: ServerEntry { dialect: JsonDialect::Comments, ..ServerEntry::USUAL },
         next: "start `gemini` in {folder} and trust the folder when it asks; `/mcp` shows the server",
     },
     hook_files: [FilePath::Project(&[".gemini/settings.json"]), home(".gemini", &["settings.json"])],
@@ -316,10 +322,12 @@ const OPENCODE: ClientKind = ClientKind {
             FilePath::Project(&["opencode.jsonc", "opencode.json"]),
             opencode_user(&["opencode.jsonc", "opencode.json"]),
         ],
-        key: "mcp",
-        root: ".",
-        entry: EntryFormat::WordList,
-        dialect: JsonDialect::CommentsAndCommas,
+        entry: ServerEntry {
+            key: "mcp",
+            fields: EntryFields::WordList,
+            dialect: JsonDialect::CommentsAndCommas,
+            ..ServerEntry::USUAL
+        },
         next: "start `opencode` in {folder}; `opencode mcp list` shows the server",
     },
     hook_files: [
@@ -336,10 +344,7 @@ const COPILOT: ClientKind = ClientKind {
     host: Some(Host::Copilot),
     server: ServerFormat {
         files: [FilePath::Project(&[".github/mcp.json"]), home(".copilot", &["mcp-config.json"])],
-        key: "mcpServers",
-        root: ".",
-        entry: EntryFormat::Local,
-        dialect: JsonDialect::Strict,
+        entry: ServerEntry { fields: EntryFields::Local, ..ServerEntry::USUAL },
         next: "start `copilot` in {folder} and trust the folder when it asks; `/mcp show` lists the server",
     },
     hook_files: COPILOT_HOOK_FILES,
@@ -363,10 +368,12 @@ const VSCODE: ClientKind = ClientKind {
             FilePath::Project(&[".vscode/mcp.json"]),
             user_file(("XDG_CONFIG_HOME", "Code/User"), ".config/Code/User", &["mcp.json"]),
         ],
-        key: "servers",
-        root: "${workspaceFolder}",
-        entry: EntryFormat::Stdio,
-        dialect: JsonDialect::CommentsAndCommas,
+        entry: ServerEntry {
+            key: "servers",
+            root: "${workspaceFolder}",
+            fields: EntryFields::Stdio,
+            dialect: JsonDialect::CommentsAndCommas,
+        },
         next: "run `MCP: List Servers` from the command palette, start the server, and trust it when VS Code asks",
     },
     hook_files: COPILOT_HOOK_FILES,
@@ -380,10 +387,7 @@ const CURSOR: ClientKind = ClientKind {
     host: Some(Host::Cursor),
     server: ServerFormat {
         files: [FilePath::Project(&[".cursor/mcp.json"]), home(".cursor", &["mcp.json"])],
-        key: "mcpServers",
-        root: "${workspaceFolder}",
-        entry: EntryFormat::Plain,
-        dialect: JsonDialect::Strict,
+        entry: ServerEntry { root: "${workspaceFolder}", ..ServerEntry::USUAL },
         next: "open Cursor's settings for MCP and switch the server on",
     },
     hook_files: [FilePath::Project(&[".cursor/hooks.json"]), home(".cursor", &["hooks.json"])],
@@ -403,10 +407,7 @@ const CLINE: ClientKind = ClientKind {
             FilePath::None("use --user: Cline has one list of servers for all projects"),
             home(".cline/data/settings", &["cline_mcp_settings.json"]),
         ],
-        key: "mcpServers",
-        root: ".",
-        entry: EntryFormat::Plain,
-        dialect: JsonDialect::Strict,
+        entry: ServerEntry::USUAL,
         next: "start Cline and look at its list of MCP servers; the extension for VS Code keeps its own list, which its settings open",
     },
     hook_files: [FilePath::Project(&[".clinerules/hooks"]), home("Documents/Cline", &["Hooks"])],
@@ -423,10 +424,7 @@ const WINDSURF: ClientKind = ClientKind {
             FilePath::None("use --user: Windsurf has one list of servers for all projects"),
             home(".codeium/windsurf", &["mcp_config.json"]),
         ],
-        key: "mcpServers",
-        root: ".",
-        entry: EntryFormat::Plain,
-        dialect: JsonDialect::Strict,
+        entry: ServerEntry::USUAL,
         next: "open Windsurf's settings for MCP servers and refresh the list",
     },
     hook_files: [FilePath::Project(&[".windsurf/hooks.json"]), home(".codeium/windsurf", &["hooks.json"])],
@@ -446,10 +444,7 @@ const ANTIGRAVITY: ClientKind = ClientKind {
             FilePath::Project(&[".agents/mcp_config.json"]),
             home(".gemini/config", &["mcp_config.json"]),
         ],
-        key: "mcpServers",
-        root: ".",
-        entry: EntryFormat::Plain,
-        dialect: JsonDialect::Strict,
+        entry: ServerEntry::USUAL,
         next: "open Antigravity's list of MCP servers and refresh it",
     },
     hook_files: [FilePath::Project(&[".agents/hooks.json"]), home(".gemini/config", &["hooks.json"])],
@@ -469,10 +464,11 @@ const ZED: ClientKind = ClientKind {
             FilePath::Project(&[".zed/settings.json"]),
             user_file(("XDG_CONFIG_HOME", "zed"), ".config/zed", &["settings.json"]),
         ],
-        key: "context_servers",
-        root: ".",
-        entry: EntryFormat::Plain,
-        dialect: JsonDialect::CommentsAndCommas,
+        entry: ServerEntry {
+            key: "context_servers",
+            dialect: JsonDialect::CommentsAndCommas,
+            ..ServerEntry::USUAL
+        },
         next: "trust the project where Zed asks; the Agent Panel's settings show a green dot beside the server",
     },
     hook_files: [FilePath::None(ZED_HOOKS); 2],
@@ -486,18 +482,18 @@ impl ServerFormat {
     /// its current folder.
     pub(super) fn entry(&self, scope: Scope, toolsets: Option<&str>) -> Map<String, Value> {
         let root: &[&str] = match scope {
-            Scope::Project => &["--root", self.root],
+            Scope::Project => &["--root", self.entry.root],
             Scope::User => &[],
         };
         let tools = toolsets.into_iter().flat_map(|list| ["--tools", list]);
         let words: Vec<&str> = ["serve"].into_iter().chain(root.iter().copied()).chain(tools).collect();
-        object_fields(match self.entry {
-            EntryFormat::Plain | EntryFormat::Toml => json!({ "command": NAME, "args": words }),
-            EntryFormat::Stdio => json!({ "type": "stdio", "command": NAME, "args": words }),
-            EntryFormat::Local => {
+        object_fields(match self.entry.fields {
+            EntryFields::Plain | EntryFields::Toml => json!({ "command": NAME, "args": words }),
+            EntryFields::Stdio => json!({ "type": "stdio", "command": NAME, "args": words }),
+            EntryFields::Local => {
                 json!({ "type": "local", "command": NAME, "args": words, "tools": ["*"] })
             }
-            EntryFormat::WordList => {
+            EntryFields::WordList => {
                 let command: Vec<&str> = [NAME].into_iter().chain(words).collect();
                 json!({ "type": "local", "command": command })
             }
@@ -515,10 +511,10 @@ impl ServerFormat {
 
     /// Returns the part of a configuration with the server.
     pub(super) fn content(&self, scope: Scope, toolsets: Option<&str>) -> Content {
-        let (key, fields) = (self.key, self.entry(scope, toolsets));
-        match self.entry {
-            EntryFormat::Toml => Content::TomlServer { key, fields },
-            EntryFormat::Plain | EntryFormat::Stdio | EntryFormat::Local | EntryFormat::WordList => {
+        let (key, fields) = (self.entry.key, self.entry(scope, toolsets));
+        match self.entry.fields {
+            EntryFields::Toml => Content::TomlServer { key, fields },
+            EntryFields::Plain | EntryFields::Stdio | EntryFields::Local | EntryFields::WordList => {
                 Content::Json(vec![Wanted { path: vec![key, NAME], value: WantedValue::Object(fields) }])
             }
         }

@@ -65,7 +65,7 @@ fn merge_part(text: &str, wanted: &Wanted) -> Result<MergeResult, MergeError> {
         Position::NoValue => return Ok(MergeResult::Added(format!("{text}{}", config.full_text(wanted)))),
         Position::Missing { object, name, below } => {
             let value = nested(below, wanted.fresh());
-            (config.insert_all(&Container::of_object(object), &[(Some(name), &value)]), None)
+            (config.insert_all(&Container::from_object(object), &[(Some(name), &value)]), None)
         }
         Position::Found(chain) => match chain.last() {
             Some((_, existing)) => config.update_part(existing, wanted)?,
@@ -84,23 +84,21 @@ fn merge_part(text: &str, wanted: &Wanted) -> Result<MergeResult, MergeError> {
 fn cut_foreign_field(text: &str, wanted: &Wanted) -> Result<Option<(String, LineColumn)>, MergeError> {
     let WantedValue::Object(fields) = &wanted.value else { return Ok(None) };
     let config = ConfigText::read(text)?;
-    let Position::Found(chain) = config.walk(&wanted.path)? else { return Ok(None) };
-    let Some((_, existing)) = chain.last() else { return Ok(None) };
+    let Some(existing) = config.property(&wanted.path)? else { return Ok(None) };
     let Some(server) = existing.value.as_object() else { return Ok(None) };
     let is_foreign = |property: &ObjectProp<'_>| {
         is_foreign_field(fields, property.name.as_str(), &Value::from(property.value.clone()))
     };
     let Some(index) = server.properties.iter().position(is_foreign) else { return Ok(None) };
     let place = position(config.body, existing.range.start);
-    let splices = config.cut(&Container::of_object(server), index);
+    let splices = config.cut(&Container::from_object(server), index);
     Ok(Some((config.apply(splices), place)))
 }
 
 /// Returns the object at the end of a path of names; `None` if the text has none.
 pub(super) fn find(text: &str, path: &[&'static str]) -> Result<Option<ExistingObject>, MergeError> {
     let config = ConfigText::read(text)?;
-    let Position::Found(chain) = config.walk(path)? else { return Ok(None) };
-    let Some((_, existing)) = chain.last() else { return Ok(None) };
+    let Some(existing) = config.property(path)? else { return Ok(None) };
     config.object(&existing.value, &format!("`{}`", existing.name.as_str()))?;
     let fields = object_fields(Value::from(existing.value.clone()));
     Ok(Some(ExistingObject { fields, at: position(config.body, existing.range.start) }))
@@ -114,7 +112,7 @@ pub(super) fn new_containers(text: &str, wanted: &[Wanted]) -> Result<Vec<Contai
     let config = ConfigText::read(text)?;
     let mut made: Vec<ContainerPath> = Vec::new();
     for path in wanted.iter().flat_map(Wanted::containers) {
-        let is_there = matches!(config.walk(path)?, Position::Found(_));
+        let is_there = config.property(path)?.is_some();
         let path: ContainerPath = path.iter().map(|name| (*name).to_owned()).collect();
         if !is_there && !made.contains(&path) {
             made.push(path);
@@ -163,7 +161,7 @@ fn remove_part(text: &str, wanted: &Wanted, made: &[ContainerPath]) -> Result<Op
             let array = config.array(existing)?;
             config.check_keys(&existing.value)?;
             let Some((container, index)) = find_own(array, value) else { return Ok(None) };
-            let is_last = array.elements.len() == 1 && container == Container::of_array(array);
+            let is_last = array.elements.len() == 1 && container == Container::from_array(array);
             if is_last && is_made(&chain, made) {
                 config.cut_property(&chain, made)
             } else {
@@ -181,13 +179,13 @@ fn find_own(array: &Array<'_>, wanted: &Value) -> Option<(Container, usize)> {
         let is_own = value == *wanted
             || (Owner::from_hook(wanted) == Owner::Own && Owner::from_hook(&value) == Owner::Own);
         if is_own {
-            return Some((Container::of_array(array), index));
+            return Some((Container::from_array(array), index));
         }
         // A person may have put lockgate's hook into a group with others.
         let hooks = element.as_object()?.get_array(hooks::LIST)?;
         let own = |hook: &Node<'_>| Owner::from_hook(&Value::from(hook.clone())) == Owner::Own;
         let index = hooks.elements.iter().position(own).filter(|_| Owner::from_hook(wanted) == Owner::Own)?;
-        Some((Container::of_array(hooks), index))
+        Some((Container::from_array(hooks), index))
     })
 }
 
@@ -233,7 +231,7 @@ impl<'a> ConfigText<'a> {
     }
 
     fn update_element(&self, array: &Array<'a>, wanted: &Value) -> (Vec<ConfigSplice>, Option<usize>) {
-        let container = Container::of_array(array);
+        let container = Container::from_array(array);
         let elements = || array.elements.iter().map(|element| Value::from(element.clone()));
         if elements().any(|element| element == *wanted) {
             return (Vec::new(), None);
@@ -265,7 +263,7 @@ impl<'a> ConfigText<'a> {
             return (Vec::new(), None);
         };
         let mut splices = self.cut(programs, index);
-        splices.extend(self.insert_all(&Container::of_array(array), &[(None, wanted)]));
+        splices.extend(self.insert_all(&Container::from_array(array), &[(None, wanted)]));
         (splices, Some(group.range().start))
     }
 
@@ -290,7 +288,7 @@ impl<'a> ConfigText<'a> {
         }
         let Some((object, property)) = rest.last() else { return Vec::new() };
         let index = object.properties.iter().position(|it| it.range == property.range);
-        index.map_or_else(Vec::new, |index| self.cut(&Container::of_object(object), index))
+        index.map_or_else(Vec::new, |index| self.cut(&Container::from_object(object), index))
     }
 
     /// Sets each field of the entry in the existing server; other fields stay.
@@ -310,7 +308,7 @@ impl<'a> ConfigText<'a> {
                 None => missing.push((Some(name.as_str()), value)),
             }
         }
-        splices.extend(self.insert_all(&Container::of_object(server), &missing));
+        splices.extend(self.insert_all(&Container::from_object(server), &missing));
         Ok(splices)
     }
 }

@@ -20,6 +20,16 @@ pub(super) enum Content {
     },
 }
 
+impl Content {
+    /// Returns the permission bits of a new file, if they differ from the default.
+    pub(super) fn mode(&self) -> Option<u32> {
+        match self {
+            Content::Own { mode, .. } => *mode,
+            Content::Json(_) | Content::TomlServer { .. } => None,
+        }
+    }
+}
+
 /// The contents of files, by their names below the destination; an empty name is the destination itself.
 pub(super) type Contents = Vec<(&'static str, Content)>;
 

@@ -58,7 +58,7 @@ pub enum Trial {
 }
 
 /// The trial results by the name of the gate.
-type Results = BTreeMap<String, Result<(), TrialError>>;
+type TrialResults = BTreeMap<String, Result<(), TrialError>>;
 
 /// A tool with the signs of its use.
 struct CheckedTool<'a> {
@@ -77,7 +77,7 @@ impl Choices {
         trials: impl Fn(&[Arc<Gate>]) -> Vec<Result<(), TrialError>>,
     ) -> Choices {
         let checked = check_tools(project, gate_list);
-        let mut results = Results::new();
+        let mut results = TrialResults::new();
         loop {
             let choices = Choices::from_results(&checked, project, &results);
             let mut untried: Vec<Arc<Gate>> = Vec::new();
@@ -94,16 +94,20 @@ impl Choices {
         }
     }
 
-    fn from_results(tools: &[CheckedTool<'_>], project: &ProjectFiles<'_>, results: &Results) -> Choices {
+    fn from_results(
+        tools: &[CheckedTool<'_>],
+        project: &ProjectFiles<'_>,
+        results: &TrialResults,
+    ) -> Choices {
         let mut all = Vec::new();
         for (language, _) in project.languages() {
             let known = language_named(language);
             let fits =
                 |tool: &&CheckedTool<'_>| tool.gate.languages != Languages::Every && tool.gate.covers(known);
-            choose(language, &tools.iter().filter(fits).collect::<Vec<_>>(), (project, results), &mut all);
+            all.extend(choose(language, &tools.iter().filter(fits).collect::<Vec<_>>(), project, results));
         }
         let every = |tool: &&CheckedTool<'_>| tool.gate.languages == Languages::Every;
-        choose(EVERY, &tools.iter().filter(every).collect::<Vec<_>>(), (project, results), &mut all);
+        all.extend(choose(EVERY, &tools.iter().filter(every).collect::<Vec<_>>(), project, results));
         Choices(all)
     }
 
@@ -136,14 +140,16 @@ fn check_tools<'a>(project: &ProjectFiles<'_>, gate_list: &GateList) -> Vec<Chec
     gates.map(found).collect()
 }
 
+/// Returns the choices of a language, whose tools these are.
 fn choose(
     language: &'static str,
     tools: &[&CheckedTool<'_>],
-    (project, results): (&ProjectFiles<'_>, &Results),
-    all: &mut Vec<ToolChoice>,
-) {
+    project: &ProjectFiles<'_>,
+    results: &TrialResults,
+) -> Vec<ToolChoice> {
     let failure =
         |tool: &CheckedTool<'_>| results.get(&tool.gate.name).and_then(|result| result.as_ref().err());
+    let mut choices = Vec::new();
     for tool in tools {
         let CheckedTool { known, gate, sign, is_installed } = tool;
         let rivals = || tools.iter().filter(|other| other.known.purpose == known.purpose);
@@ -163,8 +169,9 @@ fn choose(
             (None, false) => continue,
         };
         let (gate, failure) = (Arc::clone(gate), failed.cloned());
-        all.push(ToolChoice { language, gate, purpose: known.purpose, state, why, failure });
+        choices.push(ToolChoice { language, gate, purpose: known.purpose, state, why, failure });
     }
+    choices
 }
 
 /// True if a tool may be proposed without a sign of use.

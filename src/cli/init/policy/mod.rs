@@ -45,17 +45,7 @@ pub(super) fn run(
         }
         Trial::Run(inside) => {
             let gate_list = GateList::before_policy(workspace, inside);
-            // One thread handles signals while the programs run.
-            let (_runtime, stop) = runtime(Builder::new_multi_thread(), 1)?;
-            let watch = Watch::new(stop, None);
-            let end = Instant::now() + LIMIT;
-            let left = || end.saturating_duration_since(Instant::now());
-            let choices = Choices::select(&project, &gate_list, |gates: &[Arc<Gate>]| {
-                trials(&gate_list, gates, left(), &watch)
-            });
-            if watch.cancelled() {
-                return Ok(None);
-            }
+            let Some(choices) = select_by_trials(&project, &gate_list)? else { return Ok(None) };
             choices
         }
     };
@@ -78,6 +68,18 @@ pub(super) fn run(
         }
     }
     Ok(Some(outcome))
+}
+
+/// Selects tools that pass their trial; returns `None` if a signal cancelled the trials.
+fn select_by_trials(project: &ProjectFiles<'_>, gate_list: &GateList) -> Result<Option<Choices>, Error> {
+    // One thread handles signals while the programs run.
+    let (_runtime, stop) = runtime(Builder::new_multi_thread(), 1)?;
+    let watch = Watch::new(stop, None);
+    let end = Instant::now() + LIMIT;
+    let choices = Choices::select(project, gate_list, |gates: &[Arc<Gate>]| {
+        trials(gate_list, gates, end.saturating_duration_since(Instant::now()), &watch)
+    });
+    Ok((!watch.cancelled()).then_some(choices))
 }
 
 fn new_outcome(project: &ProjectFiles<'_>, choices: &Choices) -> InitOutcome {

@@ -16,8 +16,10 @@ use super::known_tools::KnownTool;
 const THIRD_PARTY_FOLDERS: [&str; 5] = ["node_modules", ".venv", "venv", "vendor", "third_party"];
 /// Maximum size in bytes of a script whose first line is read, and of a configuration file.
 const MAX_BYTES: u64 = 1 << 20;
-/// Maximum number of files without an extension that are opened, and of files with the same name or purpose.
-const MAX_OPENED: (usize, usize) = (500, 20);
+/// Maximum number of files without an extension that are opened.
+const MAX_SCRIPTS: usize = 500;
+/// Maximum number of files with the same name or purpose that are opened.
+const MAX_NAMESAKES: usize = 20;
 const POLICY: &str = "quality.yaml";
 /// The file that lists the hooks of pre-commit.
 const HOOKS: &str = ".pre-commit-config.yaml";
@@ -65,7 +67,7 @@ impl<'a> ProjectFiles<'a> {
     }
 
     fn count(&mut self) {
-        let mut left = MAX_OPENED.0;
+        let mut left = MAX_SCRIPTS;
         for path in &self.files {
             let nameless = !last_name(path).contains('.');
             let known = language_of(path, None).or_else(|| {
@@ -127,7 +129,7 @@ impl<'a> ProjectFiles<'a> {
         let holds = |path: &&str| {
             self.text(path).is_some_and(|content| uncommented(&content).any(|line| line.contains(text)))
         };
-        let path = self.named(name).take(MAX_OPENED.1).find(holds)?;
+        let path = self.named(name).take(MAX_NAMESAKES).find(holds)?;
         let shown = text.trim_matches(|c: char| !c.is_ascii_alphanumeric());
         Some(format!("{path} mentions {shown}"))
     }
@@ -152,7 +154,7 @@ impl<'a> ProjectFiles<'a> {
             let path = match kind {
                 "npm" => {
                     let names = |path: &&str| self.text(path).is_some_and(|text| names_package(&text, &name));
-                    self.named(NPM).take(MAX_OPENED.1).find(names)
+                    self.named(NPM).take(MAX_NAMESAKES).find(names)
                 }
                 "pypi" => {
                     let name = python_name(&name);
@@ -168,8 +170,8 @@ impl<'a> ProjectFiles<'a> {
     /// Returns the paths of the files that list packages of Python, with their texts as of [`python_name`].
     fn python_lists(&self) -> &[(String, String)] {
         self.python_lists.get_or_init(|| {
-            let named = PYTHON.iter().flat_map(|name| self.named(name).take(MAX_OPENED.1));
-            let requirements = self.files.iter().filter(|path| lists_requirements(path)).take(MAX_OPENED.1);
+            let named = PYTHON.iter().flat_map(|name| self.named(name).take(MAX_NAMESAKES));
+            let requirements = self.files.iter().filter(|path| lists_requirements(path)).take(MAX_NAMESAKES);
             let paths = named.chain(requirements.map(String::as_str));
             paths.filter_map(|path| Some((path.to_owned(), python_name(&self.text(path)?)))).collect()
         })
