@@ -1,4 +1,4 @@
-//! Real tools judge as they would by hand: by the configuration of the project, and with all files of the call in place.
+//! Real tools judge as they would by hand: by the configuration of the project.
 
 use std::fs;
 
@@ -7,22 +7,6 @@ use serde_json::{Value, json};
 use super::files;
 use super::mcp::installed;
 use super::wire::{Answer, Server, lockgate};
-
-/// A Python package with a file at its top, in a project that sorts its imports.
-const IMPORTER: &str = "import requests\n\nimport mypkg\n\nprint(requests, mypkg)\n";
-
-/// A rule that reports imports of files that are not on disk, and files that are not.
-const ON_DISK: &str = r#"import fs from "node:fs";
-import path from "node:path";
-const onDisk = { create: (context) => ({
-  Program(node) { if (!fs.existsSync(context.filename)) context.report({ node, message: "not on disk" }); },
-  ImportDeclaration(node) {
-    const file = path.join(path.dirname(context.filename), node.source.value);
-    if (!fs.existsSync(file)) context.report({ node, message: "no such file" });
-  },
-}) };
-export default [{ plugins: { own: { rules: { disk: onDisk } } }, rules: { "own/disk": 2 } }];
-"#;
 
 /// Calls in a project with these files, at the levels of isolation that show drafts in different ways.
 fn in_project(
@@ -76,58 +60,6 @@ fn is_judged(outcome: &'static str) -> impl Fn(&Answer, &dyn Fn(&str) -> String)
         assert_eq!(answer.status(), "written", "{:#}", answer.structured);
         assert_eq!(answer.structured["gates"][0]["outcome"], outcome, "{:#}", answer.structured);
     }
-}
-
-#[test]
-fn ruff_knows_the_file_that_makes_a_package() {
-    if !python() {
-        return;
-    }
-    let (policy, project) = ("{ python: [{ tool: ruff }] }", [("ruff.toml", "[lint]\nselect = [\"INP\"]\n")]);
-    in_project(policy, &project, create("mypkg/__init__.py", "\"\"\"P.\"\"\"\n"), is_written(true));
-    in_project(policy, &project, create("mypkg/a.py", "\"\"\"P.\"\"\"\n"), is_written(false));
-    let both = create_all(&[("mypkg/a.py", "\"\"\"P.\"\"\"\n"), ("mypkg/__init__.py", "\"\"\"P.\"\"\"\n")]);
-    in_project(policy, &project, both, is_written(true));
-}
-
-#[test]
-fn imports_of_a_package_that_the_call_makes_are_sorted_as_its_own() {
-    if !python() {
-        return;
-    }
-    let project =
-        [("ruff.toml", "[lint]\nselect = [\"I\"]\n"), ("main.py", "import requests\n\nprint(requests)\n")];
-    for (tool, role) in [
-        ("ruff", "check"),
-        ("ruff-imports", "check"),
-        ("isort", "check"),
-        ("ruff-imports", "fix"),
-        ("isort", "fix"),
-    ] {
-        let policy = format!("{{ python: [{{ tool: {tool}, role: {role} }}] }}");
-        let request = create_all(&[("mypkg/__init__.py", ""), ("main.py", IMPORTER)]);
-        in_project(&policy, &project, request, |answer, read| {
-            assert_eq!(answer.status(), "written", "{tool} {role}: {:#}", answer.structured);
-            assert_eq!(read("main.py"), IMPORTER, "{tool} {role}");
-        });
-        if role == "check" {
-            in_project(&policy, &project, create("main.py", IMPORTER), is_written(false));
-        }
-    }
-}
-
-#[test]
-fn rules_of_eslint_find_new_files_and_the_other_files_of_the_call() {
-    if !node() {
-        return;
-    }
-    let policy = "{ javascript: [{ tool: eslint }] }";
-    let project = [("eslint.config.mjs", ON_DISK), ("a.js", "export const a = 1;\n")];
-    in_project(policy, &project, create("new/b.js", "export const b = 1;\n"), is_judged("passed"));
-    let importer = ("a.js", "import \"./new/b.js\";\n");
-    in_project(policy, &project, create(importer.0, importer.1), is_written(false));
-    let both = create_all(&[importer, ("new/b.js", "export const b = 1;\n")]);
-    in_project(policy, &project, both, is_written(true));
 }
 
 /// mypy reads neither of two files with one module name, if both are named to it.

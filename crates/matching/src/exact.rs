@@ -177,7 +177,7 @@ pub(super) fn has_word_boundaries(text: &str, span: &Range<usize>) -> bool {
 }
 
 /// Returns true for a blank within a line.
-pub(super) fn is_blank(character: char) -> bool {
+fn is_blank(character: char) -> bool {
     character != '\n' && character.is_whitespace()
 }
 

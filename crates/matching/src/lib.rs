@@ -31,7 +31,6 @@ mod char_edit;
 mod comment;
 mod elision;
 pub mod exact;
-mod first_line;
 mod fold;
 mod fragment;
 mod indent;

@@ -1,20 +1,17 @@
 //! Finds literal matches, and the result of a block edit there.
 //!
 //! A literal match may not consist of the text's own lines: the first lacks its indentation, the last its trailing
-//! blanks, or a blank line is the end of the line above. The line-based levels then decide the result, unless only the
-//! first indentation is missing, and the texts show that the rest is meant literally.
+//! blanks, or a blank line is the end of the line above. The line-based levels then decide the result.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
-use super::first_line::WholeLines;
-use super::levels::{self, Strictness};
+use super::levels::Strictness;
 use super::located::{Located, MatchLevel, UniqueMatch};
 use super::matcher::Matcher;
 use super::rebase::Block;
-use super::rows::{FoldedLines, NonBlankLines};
 use super::search_text::{LineRange, OnDuplicate, SearchText};
 use super::wrapping::prefix;
-use super::{already_applied, exact, first_line};
+use super::{already_applied, exact};
 use lockgate_error::Score;
 
 /// The maximum number of counted matches, and of bytes that may be compared for that. Overlapping matches are each
@@ -41,8 +38,7 @@ pub(super) fn literal(search_text: SearchText<'_>, range: LineRange<'_>) -> Opti
     if let Some(line) = applied_line(search_text, range, &hit) {
         return Some(Located::AlreadyApplied { line });
     }
-    let is_cut = WholeLines::new(range.view, &hit, search_text.search, search_text.replace).is_some();
-    if !is_cut && begins_in_indent(search_text, range, &hit) {
+    if exact::begins_in_indent(range.view, &hit, search_text.replace) {
         let found = Matcher::new(search_text, range).below_exact();
         if found.is_some() || prefix::adds(search_text.search, search_text.replace) {
             return found;
@@ -89,10 +85,8 @@ fn locate_hit(search_text: SearchText<'_>, range: LineRange<'_>, hit: Range<usiz
         return Located::AlreadyApplied { line };
     }
     let lines = range.text.lines_at(&hit);
-    if let Some(whole) = WholeLines::new(range.view, &hit, search_text.search, search_text.replace) {
-        return locate_whole(&whole, search_text, range, lines);
-    }
-    let ragged = begins_in_indent(search_text, range, &hit) || exact::is_ragged(range.view, &hit);
+    let ragged =
+        exact::begins_in_indent(range.view, &hit, search_text.replace) || exact::is_ragged(range.view, &hit);
     let by_lines = || {
         Matcher::new(search_text, LineRange { first: *lines.start(), last: *lines.end(), ..range })
             .below_exact()
@@ -102,32 +96,6 @@ fn locate_hit(search_text: SearchText<'_>, range: LineRange<'_>, hit: Range<usiz
         let changes = exact::splice(range.view, hit, search_text.search, search_text.replace);
         Located::One(UniqueMatch::new(changes, MatchLevel::Exact, Score::IDENTICAL, lines))
     })
-}
-
-/// Returns true if a hit lacks indentation that its replacement lacks as well, or adds.
-fn begins_in_indent(search_text: SearchText<'_>, range: LineRange<'_>, hit: &Range<usize>) -> bool {
-    exact::begins_in_indent(range.view, hit, search_text.replace)
-        && !first_line::has_file_indent(range, hit, search_text.search, search_text.replace)
-}
-
-/// Locates a hit that lacks only the indentation of its first line.
-fn locate_whole(
-    whole: &WholeLines,
-    search_text: SearchText<'_>,
-    range: LineRange<'_>,
-    lines: RangeInclusive<usize>,
-) -> Located {
-    let WholeLines { hit, search, replace } = whole;
-    let whole_text = SearchText { search, replace, ..search_text };
-    if let Some(line) = applied_line(whole_text, range, hit) {
-        return Located::AlreadyApplied { line };
-    }
-    let (first, last) = (*lines.start(), *lines.end());
-    let folded = FoldedLines::new(LineRange { first, last, ..range });
-    let quoted = NonBlankLines::new(search_text.search);
-    let level = levels::strictness(&quoted, &folded, 0).map_or(MatchLevel::Exact, Strictness::level);
-    let changes = exact::splice(range.view, hit.clone(), search, replace);
-    Located::One(UniqueMatch::new(changes, level, Score::IDENTICAL, lines))
 }
 
 /// Returns the same edit for lines at the end of a text without a final newline.

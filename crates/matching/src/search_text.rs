@@ -81,11 +81,6 @@ impl<'a> LineRange<'a> {
         LineRange { source, ..self }
     }
 
-    /// Returns the name of the language in the catalogue.
-    pub(super) fn language(&self) -> Option<&'a str> {
-        self.source.map(|source| source.language)
-    }
-
     /// Returns true if the quotes of a string may differ from those of the text.
     pub(super) fn has_interchangeable_quotes(&self) -> bool {
         self.source.is_some_and(|source| are_interchangeable(source.language))

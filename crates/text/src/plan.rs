@@ -131,6 +131,23 @@ fn beyond_ascii(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(u8::is_ascii).filter(|run| !run.is_empty())
 }
 
+impl Splice {
+    /// True if the new bytes end with a line end, or if there are none and the splice begins at the start of a line.
+    pub fn ends_line(&self, before: &Buffer) -> bool {
+        if self.bytes.is_empty() {
+            let kept = before.view().get(..before.offset(self.span.start)).unwrap_or_default();
+            return kept.is_empty() || kept.ends_with('\n');
+        }
+        line_ends(before).any(|line_end| self.bytes.ends_with(&line_end))
+    }
+}
+
+/// Returns the line ends in the encoding of a text.
+fn line_ends(text: &Buffer) -> impl Iterator<Item = Vec<u8>> {
+    let line_ends = [LineEnd::CrLf, LineEnd::Lf].into_iter();
+    line_ends.filter_map(|line_end| text.encoding().encode(line_end.text()).ok())
+}
+
 impl Plan {
     /// Sorts splices into a plan for this version of a file; those that change nothing become its unchanged bytes.
     pub(super) fn new(before: &Buffer, mut splices: Vec<Splice>) -> Result<Plan, Error> {
@@ -218,10 +235,7 @@ impl Plan {
         }
         let start = before.offset(tail.span.start);
         if !tail.bytes.is_empty() {
-            let mut line_ends = [LineEnd::CrLf, LineEnd::Lf]
-                .into_iter()
-                .filter_map(|line_end| before.encoding().encode(line_end.text()).ok());
-            if let Some(line_end) = line_ends.find(|line_end| tail.bytes.ends_with(line_end)) {
+            if let Some(line_end) = line_ends(before).find(|line_end| tail.bytes.ends_with(line_end)) {
                 tail.bytes.truncate(tail.bytes.len() - line_end.len());
             }
         } else if before.view().get(..start).is_some_and(|kept| kept.ends_with('\n')) {

@@ -268,10 +268,8 @@ impl Needs {
         // An overlay file includes the call's other drafts.
         let has_overlays =
             !visible_overlays(input, command).is_empty() && !has_any(command, &[Hole::Overlay]);
-        // A new file is missing on disk, where a program that looks at other files may also look for it.
-        let looks_for_file = shadow || command.scope != CacheScope::File;
         let in_project =
-            command.input == Input::Staged || (looks_for_file && !input.on_disk && gets_path) || has_overlays;
+            command.input == Input::Staged || (shadow && !input.on_disk && gets_path) || has_overlays;
         Needs { draft: shadow, in_project }
     }
 }

@@ -7,7 +7,7 @@ use super::baseline::{TextBefore, Weights};
 use super::consult::{ConsultResults, Findings, consult};
 use super::count::GateCounter;
 use super::fix::{FixedText, fix};
-use super::input::{GateInput, GateResults, OnDisk};
+use super::input::{GateInput, GateResults};
 use super::plan::{External, InProcess, InProcessGate, ProgramGate, check_applies};
 use super::program::{GateProgram, ProgramContext};
 use super::repair::Repair;
@@ -15,11 +15,10 @@ use super::report::GateReport;
 use crate::delta::{self, ComparedFinding, MarkedFinding};
 use crate::draft::Draft;
 use crate::error::GateError;
-use crate::overlay::DraftOverlay;
 use crate::rule_match::PatternInput;
 use crate::verdict::Outcome;
 use crate::{damage, links, pattern, syntax};
-use lockgate_policy::{CacheScope, PatternRules, Rule};
+use lockgate_policy::{PatternRules, Rule};
 use lockgate_sandbox::{Halt, Isolation, Limit, Watch};
 use lockgate_text::Buffer;
 
@@ -115,24 +114,18 @@ impl<'a> JudgeCall<'a> {
         self.weigh(draft, rule, found, TextBefore::Plain, start.elapsed()).with_note(note.as_deref())
     }
 
-    /// Runs the fixers on the draft, each on the result of the one before. A fixer that looks at other files sees the
-    /// other drafts of `all`, as the edit left them. Returns the text that they made, and the results.
+    /// Runs the fixers on the draft, each on the result of the one before. Returns the text that they made, and the results.
     pub(super) fn fix(
         &self,
         fixers: &[ProgramGate<'_>],
         in_process: &[InProcessGate<'_>],
-        all: &[GateInput<'_>],
     ) -> (Option<FixedText>, GateResults) {
         let (draft, mut results) = (&self.input.draft, GateResults::new());
         let mut current: Option<FixedText> = None;
-        let others = if fixers.is_empty() { Vec::new() } else { self.others(all) };
-        let others: Vec<&DraftOverlay<'_>> = others.iter().collect();
         for gate in fixers {
             self.count.start(&gate.rule.gate.name);
             let left = current.as_ref().map_or(*draft, |fixed| fixed.draft(draft));
-            let overlays =
-                if gate.how.program.kind.scope() == CacheScope::File { &[] } else { others.as_slice() };
-            let context = ProgramContext { overlays, text_before: &[] };
+            let context = ProgramContext { overlays: &[], text_before: &[] };
             let program = self.program(&[left], gate.rule, gate.how, context);
             let isolation = program.isolation();
             let accept = |new: FixedText| self.accepted(new, draft, in_process);
@@ -155,24 +148,6 @@ impl<'a> JudgeCall<'a> {
             self.count.end();
         }
         (current, results)
-    }
-
-    /// Returns overlays for the other drafts of the call that are not on disk yet.
-    fn others<'i>(&self, all: &'i [GateInput<'_>]) -> Vec<DraftOverlay<'i>> {
-        let own = self.input;
-        let is_other = |other: &&GateInput<'_>| {
-            other.env.root == own.env.root
-                && other.group == own.group
-                && other.on_disk == OnDisk::Before
-                && other.draft.path != own.draft.path
-        };
-        let overlay = |other: &'i GateInput<'_>| DraftOverlay {
-            root: other.env.root,
-            path: other.draft.path,
-            language: other.draft.language,
-            text: (!other.removed).then_some(other.draft.after),
-        };
-        all.iter().filter(is_other).map(overlay).collect()
     }
 
     /// Runs the in-process gates on the text of a fixer; an error if they reject it.

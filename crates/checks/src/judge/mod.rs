@@ -86,7 +86,7 @@ pub fn judge_all(inputs: &[GateInput<'_>], watch: &Watch) -> Vec<Verdict> {
             job.skip_programs(&rejection);
         }
     }
-    let fixed = parallel(&jobs, cores, |job| job.call.fix(&job.plan.fixers, &job.plan.in_process, inputs));
+    let fixed = parallel(&jobs, cores, |job| job.call.fix(&job.plan.fixers, &job.plan.in_process));
     for (job, (fixed, results)) in jobs.iter_mut().zip(fixed) {
         job.fixed = fixed;
         job.results.extend(results);

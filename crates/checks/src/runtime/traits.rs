@@ -67,7 +67,7 @@ struct Sources {
 
 impl Traits {
     /// Creates the traits of the drafts, each a path and a text, which is `None` for a removed file. Those of
-    /// the tree are read on first use, if the scope is the project.
+    /// the tree are read on first use, if the scope is wider than a file.
     pub(crate) fn new(
         gate: &Gate,
         root: &Path,
@@ -91,8 +91,8 @@ impl Traits {
             })
         };
         let sources = match scope {
-            CacheScope::File | CacheScope::Package => None,
-            CacheScope::Project => sources(),
+            CacheScope::File => None,
+            CacheScope::Package | CacheScope::Project => sources(),
         };
         Traits { drafts: switches_of(drafts), tree: OnceCell::new(), sources }
     }

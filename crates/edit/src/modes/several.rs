@@ -82,11 +82,19 @@ pub(super) fn join(mut parts: Vec<PlannedEdit>, buffer: &Buffer) -> Result<Plann
         parts.into_iter().map(|part| (part.plan, part.end)).unzip();
     let mut spans = PartSpan::of_plans(&plans, buffer);
     if overlapping(&spans).is_some() {
-        let own = plans.into_iter().zip(&quoted);
-        plans = own
-            .map(|(plan, quoted)| if quoted.is_some() { plan.without_kept_lines(buffer) } else { plan })
-            .collect();
-        spans = PartSpan::of_plans(&plans, buffer);
+        let changed = |(plan, quoted): (&Plan, &Option<_>)| match quoted {
+            Some(_) => plan.clone().without_kept_lines(buffer),
+            None => plan.clone(),
+        };
+        let changed: Vec<Plan> = plans.iter().zip(&quoted).map(changed).collect();
+        let changed_spans = PartSpan::of_plans(&changed, buffer);
+        if overlapping(&changed_spans).is_none() && !adds_twice(&changed) {
+            (plans, spans) = (changed, changed_spans);
+        }
+    }
+    if let Some([one, other]) = joined_lines(&spans) {
+        let error = Box::new(joined_lines_error(&one.span, &other.span, buffer));
+        return Err(Overlap { parts: [one.part, other.part], error });
     }
     let overlapping = overlapping(&spans).unwrap_or_default();
     let line = |splice: &Splice| buffer.lines().line_at(buffer.offset(splice.span.start));
@@ -117,6 +125,10 @@ struct PartSpan {
     span: Range<usize>,
     /// Set if the splice has fewer lines than it replaces.
     removes_lines: bool,
+    /// Set if the splice replaces a line end.
+    takes_line_end: bool,
+    /// Set if the splice replaces whole lines up to a line end, and leaves none: it joins the line with the next.
+    joins_lines: bool,
 }
 
 /// Returns the parts of two splices of the same text; the splices are sorted.
@@ -124,6 +136,35 @@ fn overlapping(spans: &[PartSpan]) -> Option<[usize; 2]> {
     let mut pairs = spans.iter().zip(spans.iter().skip(1));
     let (one, other) = pairs.find(|(one, other)| one.span.end > other.span.start)?;
     Some([one.part, other.part])
+}
+
+/// True if two parts add text at one place, or one adds what another one has there.
+fn adds_twice(plans: &[Plan]) -> bool {
+    let of_plan = |(part, plan): (usize, &Plan)| -> Vec<(usize, Splice)> {
+        plan.splices().iter().map(|splice| (part, splice.clone())).collect()
+    };
+    let mut splices: Vec<(usize, Splice)> = plans.iter().enumerate().flat_map(of_plan).collect();
+    splices.sort_by_key(|(_, splice)| (splice.span.start, splice.span.end));
+    let mut pairs = splices.iter().zip(splices.iter().skip(1));
+    pairs.any(|((part, one), (other_part, other))| {
+        let is_added = match (one.span.is_empty(), other.span.is_empty()) {
+            (true, true) => true,
+            (true, false) => other.bytes.starts_with(&one.bytes),
+            (false, true) => one.bytes.ends_with(&other.bytes),
+            (false, false) => false,
+        };
+        part != other_part && one.span.end == other.span.start && is_added
+    })
+}
+
+/// Returns two splices of different parts, the first of which joins a line with one whose line end the second replaces. The
+/// splices are sorted.
+fn joined_lines(spans: &[PartSpan]) -> Option<[&PartSpan; 2]> {
+    let mut pairs = spans.iter().zip(spans.iter().skip(1));
+    let is_joined = |(one, other): &(&PartSpan, &PartSpan)| {
+        one.part != other.part && one.span.end == other.span.start && one.joins_lines && other.takes_line_end
+    };
+    pairs.find(is_joined).map(|(one, other)| [one, other])
 }
 
 impl PartSpan {
@@ -141,7 +182,11 @@ impl PartSpan {
         let span = buffer.offset(splice.span.start)..buffer.offset(splice.span.end);
         let lines = |bytes: &[u8]| bytes.split_inclusive(|byte| *byte == b'\n').count();
         let replaced = buffer.bytes().get(splice.span.clone()).unwrap_or_default();
-        PartSpan { part, span, removes_lines: lines(&splice.bytes) < lines(replaced) }
+        let removes_lines = lines(&splice.bytes) < lines(replaced);
+        let view = buffer.view();
+        let takes_line_end = view.get(span.clone()).is_some_and(|replaced| replaced.ends_with('\n'));
+        let joins_lines = takes_line_end && !splice.ends_line(buffer);
+        PartSpan { part, span, removes_lines, takes_line_end, joins_lines }
     }
 }
 
@@ -200,4 +245,18 @@ fn removed_anchor(
     );
     let (first, last) = (*quote.start().min(removed.start()), *quote.end().max(removed.end()));
     Error::new(Code::RangeOverlap, message).with_next_if(NextCall::read_around(first, last, count))
+}
+
+fn joined_lines_error(one: &Range<usize>, other: &Range<usize>, buffer: &Buffer) -> Error {
+    let lines = buffer.lines();
+    let [one, other] = [one, other].map(|span| lines.lines_at(span));
+    let (line, next) = (*one.end(), *other.start());
+    let message = format!(
+        "Overlapping edits detected: one joins line {line} with line {next}, which the other replaces or removes"
+    );
+    Error::new(Code::RangeOverlap, message).with_next_if(NextCall::read_around(
+        *one.start(),
+        *other.end(),
+        lines.count(),
+    ))
 }

@@ -99,23 +99,6 @@ fn a_new_file_is_shadowed_in_a_linked_copy() {
 }
 
 #[test]
-fn a_new_file_is_in_place_for_a_program_that_looks_at_others() {
-    let fixture = Fixture::new(&[("conf", ""), ("new/old.py", "old\n")]);
-    let record = |scope: &str, path: &str| {
-        let more = format!("input: stdin\n{QUIET}\ncwd: [conf]\nscope: {scope}");
-        fixture.mirrored("'{path}', '{root}'", &more, path, b"new\n")
-    };
-    for scope in ["package", "project"] {
-        let seen = record(scope, "new/a.py");
-        assert_eq!((&facts_of(&seen, 0)["text"], &seen["stdin"]), (&json!("new\n"), &json!("new\n")));
-        assert!(!fixture.root().join("new/a.py").exists());
-        let on_disk = record(scope, "new/old.py");
-        assert_eq!(word(&on_disk, 1), fixture.root().to_str().unwrap(), "its file is there already");
-    }
-    assert_eq!(facts_of(&record("file", "new/a.py"), 0), &Value::Null);
-}
-
-#[test]
 fn a_staged_draft_lies_among_links_to_its_neighbours() {
     let fixture = Fixture::new(&[
         ("conf", "c"),
