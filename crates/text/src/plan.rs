@@ -214,6 +214,10 @@ impl Plan {
             let start = Some(start_of(line_at(end))).filter(|start| *start == end);
             let start = start.unwrap_or_else(|| start_of(line_at(end) + 1));
             let below = span.end.saturating_sub(start);
+            let bytes = new.get(above..new.len() - below).unwrap_or_default().to_vec();
+            let changed = Splice { span: span.start + above..span.end - below, bytes };
+            // A line that the new version joins with the kept ones is none of its own.
+            let below = if changed.ends_line(before) { below } else { 0 };
             new.truncate(new.len() - below);
             new.drain(..above);
             let kept = [span.start..span.start + above, span.end - below..span.end];
@@ -383,6 +387,7 @@ mod tests {
             (b"a\r\nb\r\nc\r\n", 0..6, "a\nB\nc\n", (3..6, b"B\r\n")),
             (b"\xef\xbb\xbfa\nb\n", 0..4, "A\nb\n", (3..5, b"A\n")),
             (b"\xff\xfea\0\n\0b\0", 0..3, "a\nc", (6..8, b"c\0")),
+            (b"a [\n]\nb\n", 0..6, "a []\n", (0..6, b"a []\n")),
         ] {
             let before = read(bytes);
             let whole = before.plan(vec![change(span, text)]).unwrap();
