@@ -152,7 +152,7 @@ impl<'a> ProgramFinder<'a> {
 
     /// Returns the program at a place of `bin`.
     fn at(&self, place: &CommandWord, rejected: &mut Vec<String>) -> Option<ResolvedProgram> {
-        match place.pieces.as_slice() {
+        match place.parts.as_slice() {
             [WordPart::Hole(Hole::Venv), WordPart::Text(rest)] => self.in_project(VENV, rest, rejected),
             [WordPart::Hole(Hole::NodeModules), WordPart::Text(rest)] => {
                 self.in_project(NODE_MODULES, rest, rejected)

@@ -7,23 +7,21 @@ use std::sync::Arc;
 use super::budget::{ByteBudget, TOKEN};
 use super::index::Index;
 use super::indexed_symbol::IndexedSymbol;
+use super::line_starts::wide;
 use super::outline::{FittedOutline, keys, outline};
 use super::query;
 use super::symbol::{self, SymbolUse};
-use super::tags::{SymbolLocation, Tags, wide};
+use super::tags::{SymbolLocation, Tags};
 use super::versioned_text::VersionedText;
 use lockgate_protocol::{
     ContextProject, ContextReference, ContextResponse, ContextSymbol, ContextTarget, json_size,
 };
 use lockgate_text::Outline;
 
-/// The maximum number of definitions shown for a name, and of names shown for a file.
+/// The maximum number of definitions shown for a name.
 const MAX_DEFINITIONS: usize = 50;
-const MAX_USES: usize = 60;
 /// The maximum number of definitions from which the distance of uses is measured.
-const MAX_PLACES: usize = 8;
-/// The maximum number of definitions of a used name; names with more are not informative.
-const MAX_OF_ONE: usize = 3;
+const MAX_NEAR_PATHS: usize = 8;
 /// The bytes of a path that does not fit even alone, without its mark.
 const CUT_PATH: usize = 81;
 
@@ -83,19 +81,19 @@ pub fn answer<'a>(
         },
         texts,
     };
-    parts.heading(question, &input);
+    parts.add_target(question, &input);
     if let Some(name) = question.symbol {
-        parts.symbol(name, &input);
+        parts.add_definitions(name, &input);
     }
     if let Some(words) = question.query {
-        parts.query(words);
+        parts.add_matches(words);
     }
-    parts.outline(&input);
+    parts.add_outline(&input);
     if let Some(project) = input.project {
-        parts.project(project);
+        parts.add_project(project);
     }
     if let (Some(near_path), Some((_, Some(tags)))) = (question.near, input.target) {
-        parts.uses(near_path, tags);
+        parts.add_uses(near_path, tags);
     }
     for note in input.notes {
         parts.note(note);
@@ -127,10 +125,10 @@ struct AnswerParts<'a, 't> {
 }
 
 impl<'a> AnswerParts<'a, '_> {
-    /// Reserves the space for the fixed parts of the response.
-    fn heading(&mut self, question: &ContextQuery<'_>, input: &AnswerInput<'_>) {
-        let (Some(near_path), Some((page, _))) = (question.near, input.target) else { return };
-        let (version, total_lines) = (page.version().to_string(), page.lines());
+    /// Adds the file of the query, without its outline, and reserves the space for the fixed parts of the response.
+    fn add_target(&mut self, question: &ContextQuery<'_>, input: &AnswerInput<'_>) {
+        let (Some(near_path), Some((text, _))) = (question.near, input.target) else { return };
+        let (version, total_lines) = (text.version().to_string(), text.line_count());
         let mut target =
             ContextTarget { path: near_path.to_owned(), version, total_lines, outline: Vec::new() };
         if !self.budget.take(json_size(&target)) {
@@ -157,15 +155,15 @@ impl<'a> AnswerParts<'a, '_> {
         self.context.target = Some(target);
     }
 
-    fn outline(&mut self, input: &AnswerInput<'_>) {
-        let Some((page, tags)) = input.target else { return };
+    fn add_outline(&mut self, input: &AnswerInput<'_>) {
+        let Some((text, tags)) = input.target else { return };
         let Some(tags) = tags else {
             self.note(
                 "no outline: the language has no grammar, or the text cannot be read safely".to_owned(),
             );
             return;
         };
-        let FittedOutline { symbols, total, omits_docs } = outline(page, tags, &mut self.budget);
+        let FittedOutline { symbols, total, omits_docs } = outline(text, tags, &mut self.budget);
         let hidden = total - symbols.len();
         if let Some(target) = &mut self.context.target {
             target.outline = symbols;
@@ -177,14 +175,14 @@ impl<'a> AnswerParts<'a, '_> {
         }
     }
 
-    fn symbol(&mut self, name: &str, input: &AnswerInput<'_>) {
+    fn add_definitions(&mut self, name: &str, input: &AnswerInput<'_>) {
         let near_path = self.near;
         let mut found = symbol::definitions(self.index, name, near_path);
         // The index lacks the deeper keys of a file, and does not count them.
         let is_indexed = found.iter().any(|found| Some(found.path) == near_path);
         let keys = match (near_path, input.target) {
-            (Some(path), Some((page, Some(tags)))) if !is_indexed || Outline::numbered(name).is_some() => {
-                keys(page, path, tags, name).collect()
+            (Some(path), Some((text, Some(tags)))) if !is_indexed || Outline::numbered(name).is_some() => {
+                keys(text, path, tags, name).collect()
             }
             _ => Vec::new(),
         };
@@ -192,44 +190,48 @@ impl<'a> AnswerParts<'a, '_> {
             found.retain(|found| Some(found.path) != near_path);
         }
         if found.is_empty() && keys.is_empty() {
-            self.unknown(name);
+            self.add_suggestions(name);
             return;
         }
-        // In a file that defines the name itself, the name refers to that definition.
-        let own: Vec<IndexedSymbol<'_>> =
-            found.iter().filter(|found| Some(found.path) == near_path).copied().collect();
-        let subjects = if own.is_empty() { &found } else { &own };
-        let places: Vec<&str> = subjects.iter().take(MAX_PLACES).map(|found| found.path).collect();
-        let near_paths: Vec<&str> = near_path.map_or(places, |near_path| vec![near_path]);
         // Nothing uses a key.
-        let used = match keys.as_slice() {
-            [] => symbol::references(self.index, subjects, &near_paths),
-            _ => Vec::new(),
-        };
+        let used = if keys.is_empty() { self.find_uses(&found) } else { Vec::new() };
         let most = if used.is_empty() { usize::MAX } else { self.budget.left() / 2 };
         let floor = self.budget.left().saturating_sub(most);
         let total = keys.len() + found.len();
         let mut list = ShownSymbols::default();
-        if let Some((page, _)) = input.target {
+        if let Some((text, _)) = input.target {
             for (key, location) in keys.into_iter().take(MAX_DEFINITIONS) {
-                if !self.show(&mut list, key, location, page, floor) {
+                if !self.show(&mut list, key, location, text, floor) {
                     break;
                 }
             }
         }
-        self.symbols(&mut list, &found, MAX_DEFINITIONS, floor);
+        self.show_all(&mut list, &found, MAX_DEFINITIONS, floor);
         let ShownSymbols { mut symbols, codes } = list;
-        self.codes(&mut symbols, &codes, 1, self.budget.left() / 2);
-        self.references(&used);
-        self.codes(&mut symbols, &codes, usize::MAX, self.budget.left());
+        self.add_codes(&mut symbols, &codes, 1, self.budget.left() / 2);
+        self.add_references(&used);
+        self.add_codes(&mut symbols, &codes, usize::MAX, self.budget.left());
         if symbols.len() < total {
             self.note_omission(format!("{} of {total} definitions are shown", symbols.len()));
         }
         self.context.definitions = Some(symbols);
     }
 
+    /// Returns the uses of a name with these definitions, nearest first.
+    fn find_uses(&self, found: &[IndexedSymbol<'a>]) -> Vec<SymbolUse<'a>> {
+        // In a file that defines the name itself, the name refers to that definition.
+        let own: Vec<IndexedSymbol<'_>> =
+            found.iter().filter(|found| Some(found.path) == self.near).copied().collect();
+        let subjects = if own.is_empty() { found } else { &own };
+        let near_paths: Vec<&str> = match self.near {
+            Some(near_path) => vec![near_path],
+            None => subjects.iter().take(MAX_NEAR_PATHS).map(|found| found.path).collect(),
+        };
+        symbol::references(self.index, subjects, &near_paths)
+    }
+
     /// Adds suggestions and mentions for a name without a definition.
-    fn unknown(&mut self, name: &str) {
+    fn add_suggestions(&mut self, name: &str) {
         self.context.definitions = Some(Vec::new());
         let name: String = name.chars().take(80).collect();
         let alike = symbol::alike(self.index, &name);
@@ -242,16 +244,16 @@ impl<'a> AnswerParts<'a, '_> {
         }
         self.note(note);
         let used = symbol::mentions(self.index, &name);
-        self.references(&used);
+        self.add_references(&used);
     }
 
-    fn query(&mut self, words: &str) {
+    fn add_matches(&mut self, words: &str) {
         let found = query::matches(self.index, words, self.near);
         if found.is_empty() {
             self.note("no symbol matches these words; search_content searches all text".to_owned());
         }
         let mut list = ShownSymbols::default();
-        self.symbols(&mut list, &found, query::MAX_SYMBOLS, 0);
+        self.show_all(&mut list, &found, query::MAX_SYMBOLS, 0);
         let shown = list.symbols;
         if shown.len() < found.len() {
             self.note_omission(format!("{} of {} symbols are shown", shown.len(), found.len()));
@@ -260,11 +262,11 @@ impl<'a> AnswerParts<'a, '_> {
     }
 
     /// Adds symbols to a list while it is shorter than `most` and there is space.
-    fn symbols(&mut self, list: &mut ShownSymbols, found: &[IndexedSymbol<'a>], most: usize, floor: usize) {
+    fn show_all(&mut self, list: &mut ShownSymbols, found: &[IndexedSymbol<'a>], most: usize, floor: usize) {
         for found in found.iter().take(most.saturating_sub(list.symbols.len())) {
-            let Some(page) = self.page(found.path) else { continue };
-            let symbol = page.symbol(found.path, found.file, found.definition, &self.index.names);
-            if !self.show(list, symbol, found.definition.location, &page, floor) {
+            let Some(text) = self.text(found.path) else { continue };
+            let symbol = text.symbol(found.path, found.file, found.definition, &self.index.names);
+            if !self.show(list, symbol, found.definition.location, &text, floor) {
                 break;
             }
         }
@@ -277,21 +279,21 @@ impl<'a> AnswerParts<'a, '_> {
         list: &mut ShownSymbols,
         symbol: ContextSymbol,
         location: SymbolLocation,
-        page: &VersionedText,
+        text: &VersionedText,
         floor: usize,
     ) -> bool {
         let cost = json_size(&symbol) + 1 + self.version_cost(&symbol.path);
         if self.budget.left() < floor + cost && !list.symbols.is_empty() || !self.budget.take(cost) {
             return false;
         }
-        self.add_version(&symbol.path, page);
-        list.codes.push(numbered(page.rows(location.first, location.last), location.first));
+        self.add_version(&symbol.path, text);
+        list.codes.push(numbered(text.lines(location.first, location.last), location.first));
         list.symbols.push(symbol);
         true
     }
 
     /// Adds the code of at most `most` symbols that have none yet, if it fits into `bytes`.
-    fn codes(&mut self, shown: &mut [ContextSymbol], codes: &[String], most: usize, bytes: usize) {
+    fn add_codes(&mut self, shown: &mut [ContextSymbol], codes: &[String], most: usize, bytes: usize) {
         let mut remaining = bytes;
         for (symbol, code) in shown.iter_mut().zip(codes).take(most) {
             let cost = json_size(code) + r#","code":"#.len();
@@ -302,15 +304,15 @@ impl<'a> AnswerParts<'a, '_> {
         }
     }
 
-    fn references(&mut self, used: &[SymbolUse<'a>]) {
+    fn add_references(&mut self, used: &[SymbolUse<'a>]) {
         let mut shown = Vec::new();
         for (number, SymbolUse { path, file, line }) in used.iter().enumerate() {
-            let Some(page) = self.page(path) else { continue };
+            let Some(text) = self.text(path) else { continue };
             let within = file.around(*line, &self.index.names);
             let reference = ContextReference {
                 path: (*path).to_owned(),
                 line: wide(*line),
-                text: page.line(*line),
+                text: text.line(*line),
                 within,
             };
             if !self.budget.take(json_size(&reference) + 1 + self.version_cost(path)) {
@@ -323,35 +325,34 @@ impl<'a> AnswerParts<'a, '_> {
                 ));
                 break;
             }
-            self.add_version(path, &page);
+            self.add_version(path, &text);
             shown.push(reference);
         }
         self.context.references = Some(shown);
     }
 
     /// Adds the definitions of the names that a file uses, imported ones first.
-    fn uses(&mut self, path: &str, tags: &Tags) {
-        let found = symbol::used(self.index, path, tags, (MAX_USES, MAX_OF_ONE));
+    fn add_uses(&mut self, path: &str, tags: &Tags) {
+        let found = symbol::used(self.index, path, tags);
         let mut list = ShownSymbols::default();
-        self.symbols(&mut list, &found, MAX_USES, 0);
+        self.show_all(&mut list, &found, symbol::MAX_USED, 0);
         self.context.uses = list.symbols;
     }
 
-    fn project(&mut self, project: ContextProject) {
+    fn add_project(&mut self, project: ContextProject) {
         let ContextProject { files, folders, important } = project;
         let mut shown = ContextProject { files, ..ContextProject::default() };
-        let all = (folders.len(), important.len());
-        let share = self.budget.left() / 3;
-        let mut remaining = share;
+        let total = folders.len();
+        let mut remaining = self.budget.left() / 3;
         for path in important {
-            let Some(page) = self.page(&path) else { continue };
+            let Some(text) = self.text(&path) else { continue };
             let cost = json_size(&path) + 1 + self.version_cost(&path);
             let Some(less) = remaining.checked_sub(cost) else { break };
             if !self.budget.take(cost) {
                 break;
             }
             remaining = less;
-            self.add_version(&path, &page);
+            self.add_version(&path, &text);
             shown.important.push(path);
         }
         for mut folder in folders {
@@ -363,27 +364,27 @@ impl<'a> AnswerParts<'a, '_> {
             }
             shown.folders.push(folder);
         }
-        if shown.folders.len() < all.0 {
-            self.note_omission(format!("{} of {} folders are shown", shown.folders.len(), all.0));
+        if shown.folders.len() < total {
+            self.note_omission(format!("{} of {} folders are shown", shown.folders.len(), total));
         }
         self.context.project = Some(shown);
     }
 
-    fn page(&mut self, path: &str) -> Option<Arc<VersionedText>> {
+    fn text(&mut self, path: &str) -> Option<Arc<VersionedText>> {
         (self.texts)(path)
     }
 
     /// Returns the size of a file's entry in the list of versions.
     fn version_cost(&self, path: &str) -> usize {
-        match Some(path) == self.near || self.context.versions.contains_key(path) {
-            true => 0,
-            false => json_size(&path) + r#":"0123456789ab","#.len(),
+        if Some(path) == self.near || self.context.versions.contains_key(path) {
+            return 0;
         }
+        json_size(&path) + r#":"0123456789ab","#.len()
     }
 
-    fn add_version(&mut self, path: &str, page: &VersionedText) {
+    fn add_version(&mut self, path: &str, text: &VersionedText) {
         if self.version_cost(path) > 0 {
-            self.context.versions.insert(path.to_owned(), page.version().to_string());
+            self.context.versions.insert(path.to_owned(), text.version().to_string());
         }
     }
 

@@ -24,16 +24,16 @@ impl<'a> Scopes<'a> {
     pub(super) fn new(use_context: &'a UseContext<'_>) -> Scopes<'a> {
         let mut scopes = Scopes(Vec::new());
         let mut around = Around::default();
-        for (meaning, span) in use_context.places {
+        for (role, span) in use_context.roles {
             around.leave(&scopes, span.start);
-            if *meaning == TagRole::Scope {
+            if *role == TagRole::Scope {
                 let (names, outer) = (HashSet::new(), HashSet::new());
                 scopes.0.push(BindingScope { span: span.clone(), names, outer });
                 around.enter(&scopes, scopes.0.len() - 1);
             }
             let innermost = around.open.last().and_then(|at| scopes.0.get_mut(*at));
             let (Some(scope), Some(name)) = (innermost, use_context.view.get(span.clone())) else { continue };
-            match meaning {
+            match role {
                 TagRole::Local => drop(scope.names.insert(name)),
                 TagRole::Outer => drop(scope.outer.insert(name)),
                 _ => {}

@@ -7,7 +7,7 @@ use lockgate_text::SymbolKind;
 /// The maximum length of a signature and of a doc line, in characters.
 const LONGEST: usize = 200;
 /// The maximum number of bytes examined of a declaration, or above one.
-const LOOKED_AT: usize = 4_096;
+const MAX_EXAMINED: usize = 4_096;
 
 /// Comment markers; a longer one comes before its prefixes.
 const OPENERS: [&str; 10] = ["<!--", "/**", "/*!", "///", "//!", "--", "/*", "//", "*/", "#"];
@@ -15,7 +15,7 @@ const OPENERS: [&str; 10] = ["<!--", "/**", "/*!", "///", "//!", "--", "/*", "//
 /// Returns the declaration from `head`, on one line and without its body.
 pub(super) fn signature(view: &str, head: &Range<usize>, kind: SymbolKind) -> String {
     let start = line_start(view, head.start);
-    let end = head.end.min(start.saturating_add(LOOKED_AT));
+    let end = head.end.min(start.saturating_add(MAX_EXAMINED));
     let whole = view.get(start..view.floor_char_boundary(end)).unwrap_or_default();
     let whole = without_annotations(whole);
     let whole = match kind {
@@ -85,7 +85,7 @@ pub(super) fn doc(view: &str, extent: &Range<usize>, head: &Range<usize>, langua
 }
 
 fn docstring(view: &str, body: usize) -> Option<String> {
-    let end = view.floor_char_boundary(body.saturating_add(LOOKED_AT));
+    let end = view.floor_char_boundary(body.saturating_add(MAX_EXAMINED));
     let text = view.get(body..end)?.trim_start().trim_start_matches(['r', 'R', 'u', 'U', 'b', 'B']);
     let quote = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|quote| text.starts_with(quote))?;
     let inside = text.get(quote.len()..)?;
@@ -96,7 +96,7 @@ fn docstring(view: &str, body: usize) -> Option<String> {
 /// Returns the first meaningful line of the comment; decorators and attributes may stand between it and
 /// the declaration.
 fn comment(view: &str, above: Range<usize>, language: &str) -> Option<String> {
-    let start = above.start.max(above.end.saturating_sub(LOOKED_AT));
+    let start = above.start.max(above.end.saturating_sub(MAX_EXAMINED));
     let text = view.get(view.ceil_char_boundary(start)..above.end)?;
     let mut inside = false;
     for line in text.lines().map(str::trim) {
@@ -144,7 +144,7 @@ pub(super) fn clipped(line: &str) -> String {
 
 /// Returns the offset of the first character on the declaration's line, where its modifiers may be.
 fn line_start(view: &str, at: usize) -> usize {
-    let start = view.ceil_char_boundary(at.saturating_sub(LOOKED_AT));
+    let start = view.ceil_char_boundary(at.saturating_sub(MAX_EXAMINED));
     let before = view.get(start..at).unwrap_or_default();
     let line = before.rsplit('\n').next().unwrap_or_default();
     let line = line.rsplit("*/").next().unwrap_or_default();

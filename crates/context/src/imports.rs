@@ -16,7 +16,7 @@ pub(super) struct Imports<'a> {
     /// Modules, each with the last part of its own path. Functions of one text may use a name for several.
     modules: HashMap<&'a str, Vec<&'a str>>,
     /// Other imports, each with its original name.
-    things: HashMap<&'a str, &'a str>,
+    original_names: HashMap<&'a str, &'a str>,
     /// The source of each import, by its position in the text.
     sources: HashMap<usize, String>,
 }
@@ -24,7 +24,7 @@ pub(super) struct Imports<'a> {
 impl<'a> Imports<'a> {
     /// Collects the imports of a text.
     pub(super) fn new(use_context: &'a UseContext<'_>) -> Imports<'a> {
-        let (mut modules, mut things) = (HashMap::new(), HashMap::new());
+        let (mut modules, mut original_names) = (HashMap::new(), HashMap::new());
         let mut add_module = |name: &'a str, module: &'a str| {
             let known: &mut Vec<&str> = modules.entry(name).or_default();
             if known.len() <= MAX_MODULES && !known.contains(&module) {
@@ -32,18 +32,18 @@ impl<'a> Imports<'a> {
             }
         };
         let mut last: Option<(TagRole, &str)> = None;
-        for (meaning, span) in use_context.places {
+        for (role, span) in use_context.roles {
             let Some(name) = use_context.view.get(span.clone()) else { continue };
             let bare = if use_context.language == "go" { package(name) } else { name };
-            if *meaning == TagRole::Alias
+            if *role == TagRole::Alias
                 && use_context.language == "rust"
                 && let Some(module) = listed_module(use_context.view, span.start)
             {
-                things.insert(name, module);
+                original_names.insert(name, module);
                 last = None;
                 continue;
             }
-            last = match (meaning, last) {
+            last = match (role, last) {
                 (TagRole::Module, Some((TagRole::Alias, alias))) if use_context.language == "go" => {
                     add_module(alias, bare);
                     None
@@ -52,8 +52,8 @@ impl<'a> Imports<'a> {
                     add_module(name, module);
                     None
                 }
-                (TagRole::Alias, Some((TagRole::Import, thing))) => {
-                    things.insert(name, thing);
+                (TagRole::Alias, Some((TagRole::Import, original))) => {
+                    original_names.insert(name, original);
                     None
                 }
                 (TagRole::Module, _) if is_script(use_context.language) => {
@@ -65,19 +65,14 @@ impl<'a> Imports<'a> {
                     Some((TagRole::Module, bare))
                 }
                 (TagRole::Import, _) => {
-                    things.insert(name, name);
+                    original_names.insert(name, name);
                     Some((TagRole::Import, name))
                 }
                 (TagRole::Alias, _) => Some((TagRole::Alias, name)),
                 _ => last.filter(|(kind, _)| *kind != TagRole::Alias),
             };
         }
-        Imports { modules, things, sources: sources(use_context) }
-    }
-
-    /// Returns the original name of an import.
-    pub(super) fn true_name<'n>(&'n self, name: &'n str) -> &'n str {
-        self.things.get(name).copied().unwrap_or(name)
+        Imports { modules, original_names, sources: sources(use_context) }
     }
 
     /// Returns the modules that a name stands for; none if it stands for something else, or for too many.
@@ -85,9 +80,14 @@ impl<'a> Imports<'a> {
         self.modules.get(name).filter(|modules| modules.len() <= MAX_MODULES).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the original name of the import that a name stands for.
-    pub(super) fn thing(&self, name: &str) -> Option<&str> {
-        self.things.get(name).copied()
+    /// Returns the original name of the import that a name stands for, if it is no module.
+    pub(super) fn original_name(&self, name: &str) -> Option<&'a str> {
+        self.original_names.get(name).copied()
+    }
+
+    /// Returns the original name of the import that a name stands for, or the name itself.
+    pub(super) fn resolved<'n>(&'n self, name: &'n str) -> &'n str {
+        self.original_name(name).unwrap_or(name)
     }
 
     /// Returns the source of the import at this position; `?` if it is unknown, empty for a relative
@@ -101,8 +101,8 @@ impl<'a> Imports<'a> {
 fn sources(use_context: &UseContext<'_>) -> HashMap<usize, String> {
     let mut sources = HashMap::new();
     let (mut last, mut open) = (None, Vec::new());
-    for (meaning, span) in use_context.places {
-        match (meaning, use_context.language) {
+    for (role, span) in use_context.roles {
+        match (role, use_context.language) {
             (TagRole::From, "python") => {
                 last = use_context.view.get(span.clone()).map(|from| from.trim_start_matches('.'))
             }

@@ -25,9 +25,11 @@ mod answer;
 mod bound;
 mod budget;
 mod doc;
+mod dropped;
 mod imports;
 mod index;
 mod indexed_symbol;
+mod line_starts;
 mod near;
 mod outline;
 mod project;
@@ -42,11 +44,12 @@ mod versioned_text;
 mod words;
 
 pub use answer::{AnswerInput, ContextQuery, answer};
+pub use dropped::dropped;
 pub use index::{Index, IndexReader, IndexWriter};
 pub use lockgate_text::SymbolKind;
 pub use project::project;
 pub use tags::{SymbolLocation, Tag, TagReader, Tags, reading};
-pub use vanished::{RemainingFile, Vanished, dropped};
+pub use vanished::{RemainingFile, Vanished};
 pub use versioned_text::VersionedText;
 
 /// True if texts in this language can be parsed.

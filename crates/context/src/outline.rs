@@ -17,8 +17,8 @@ pub(super) struct FittedOutline {
 }
 
 /// Returns the part of the outline that fits.
-pub(super) fn outline(page: &VersionedText, tags: &Tags, budget: &mut ByteBudget) -> FittedOutline {
-    let all = symbols(page, tags);
+pub(super) fn outline(text: &VersionedText, tags: &Tags, budget: &mut ByteBudget) -> FittedOutline {
+    let all = symbols(text, tags);
     let total = all.len();
     if budget.take(all.iter().map(|(_, symbol)| json_size(symbol) + 1).sum()) {
         let symbols = all.into_iter().map(|(_, symbol)| symbol).collect();
@@ -37,7 +37,7 @@ pub(super) fn outline(page: &VersionedText, tags: &Tags, budget: &mut ByteBudget
 
 /// Returns the keys of a text that a name selects, each with its location.
 pub(super) fn keys<'t>(
-    page: &'t VersionedText,
+    text: &'t VersionedText,
     path: &'t str,
     tags: &'t Tags,
     name: &str,
@@ -45,7 +45,7 @@ pub(super) fn keys<'t>(
     let keys = tags.outline.named(name).filter(|(_, symbol)| symbol.kind == SymbolKind::Key);
     keys.filter_map(move |(at, key)| {
         let location = tags.definitions.get(at)?.location;
-        Some((page.describe(path, key.path.to_owned(), key.kind, location, tags.language), location))
+        Some((text.describe(path, key.path.to_owned(), key.kind, location, tags.language), location))
     })
 }
 
@@ -53,16 +53,16 @@ pub(super) fn keys<'t>(
 type OutlineRank = (bool, usize);
 
 /// Returns the symbols of a text, each with its rank.
-fn symbols(page: &VersionedText, tags: &Tags) -> Vec<(OutlineRank, ContextSymbol)> {
+fn symbols(text: &VersionedText, tags: &Tags) -> Vec<(OutlineRank, ContextSymbol)> {
     let mut paths: Vec<(usize, String)> = Vec::with_capacity(tags.definitions.len());
     let mut symbols = Vec::new();
-    for Tag { part, kind, around, location: place, .. } in &tags.definitions {
+    for Tag { part, kind, around, location, .. } in &tags.definitions {
         let around = around.and_then(|around| paths.get(around));
         let (depth, path) = match around {
             Some((depth, around)) => (depth + 1, format!("{around}.{part}")),
             None => (0, part.clone()),
         };
-        let symbol = page.describe("", path.clone(), *kind, *place, tags.language);
+        let symbol = text.describe("", path.clone(), *kind, *location, tags.language);
         symbols.push(((is_minor(*kind), depth), symbol));
         paths.push((depth, path));
     }

@@ -28,7 +28,7 @@ pub(super) fn matches<'i>(index: &'i Index, query: &str, near_path: Option<&str>
             wanted.push(word);
         }
     }
-    let terms = QueryTerms::new(index, &wanted);
+    let terms = QueryTerms::new(index, wanted);
     let exact_names: HashMap<u32, u64> = query
         .split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$' | '-'))
         .filter(|part| !part.is_empty())
@@ -60,33 +60,44 @@ pub(super) fn matches<'i>(index: &'i Index, query: &str, near_path: Option<&str>
 /// The words of a query, resolved in the index.
 struct QueryTerms {
     wanted: Vec<String>,
-    /// For each name number: the matching word of the query, from 1, and the quality of the match.
-    hits: Vec<(u8, u8)>,
+    /// The word of the query that each name matches, by the number of the name.
+    hits: Vec<Option<WordHit>>,
     /// The weight of each word of the query; rarer words weigh more.
     weights: Vec<u64>,
 }
 
+/// A match of a name with a word of the query.
+#[derive(Debug, Clone, Copy)]
+struct WordHit {
+    /// The index of the word in the query.
+    word: u8,
+    /// The quality of the match: an equal word counts twice as much as a similar one.
+    quality: u8,
+}
+
 impl QueryTerms {
-    fn new(index: &Index, wanted: &[String]) -> QueryTerms {
-        let hits: Vec<(u8, u8)> = index.names.all().map(|name| hit(name, wanted)).collect();
+    fn new(index: &Index, wanted: Vec<String>) -> QueryTerms {
+        let hits = index.names.all().map(|name| hit(name, &wanted)).collect();
         let mut counts = vec![0_u64; wanted.len()];
+        let mut terms = QueryTerms { wanted, hits, weights: Vec::new() };
         let mut all = 1_u64;
         for file in index.files.values() {
             for definition in &file.definitions {
                 all += 1;
                 let (words, _) = file.words(definition);
-                for (word, _) in words.iter().filter_map(|word| lookup(&hits, *word)) {
-                    counts.get_mut(word).into_iter().for_each(|count| *count += 1);
+                for hit in words.iter().filter_map(|word| terms.hit(*word)) {
+                    counts.get_mut(usize::from(hit.word)).into_iter().for_each(|count| *count += 1);
                 }
             }
         }
         let weight = |count: &u64| u64::from((all / (count + 1)).max(1).ilog2()) + 1;
-        QueryTerms { wanted: wanted.to_vec(), weights: counts.iter().map(weight).collect(), hits }
+        terms.weights = counts.iter().map(weight).collect();
+        terms
     }
 
-    /// Returns the word of the query that a name matches, and the quality of the match.
-    fn hit(&self, name: u32) -> Option<(usize, u64)> {
-        lookup(&self.hits, name)
+    /// Returns the word of the query that a name matches.
+    fn hit(&self, name: u32) -> Option<WordHit> {
+        self.hits.get(usize::try_from(name).ok()?).copied().flatten()
     }
 
     fn weight(&self, word: usize) -> u64 {
@@ -103,27 +114,22 @@ impl QueryTerms {
     }
 }
 
-fn lookup(hits: &[(u8, u8)], name: u32) -> Option<(usize, u64)> {
-    let (word, how) = usize::try_from(name).ok().and_then(|name| hits.get(name))?;
-    Some((usize::from(word.checked_sub(1)?), u64::from(*how)))
-}
-
 /// Returns the query word that a name matches: an equal one, or one with the same beginning and a
 /// similar length.
-fn hit(name: &str, wanted: &[String]) -> (u8, u8) {
-    let number = |at: usize| u8::try_from(at + 1).unwrap_or(0);
+fn hit(name: &str, wanted: &[String]) -> Option<WordHit> {
+    let hit = |at: usize, quality: u8| Some(WordHit { word: u8::try_from(at).ok()?, quality });
     if let Some(same) = wanted.iter().position(|word| word == name) {
-        return (number(same), 4);
+        return hit(same, 4);
     }
     let alike = |word: &String| {
         let shared = common_prefix(word.as_bytes(), name.as_bytes());
         shared >= 4 && word.len().max(name.len()) - shared <= 3
     };
-    wanted.iter().position(alike).map_or((0, 0), |at| (number(at), 2))
+    hit(wanted.iter().position(alike)?, 2)
 }
 
-/// Returns the words of the query that a symbol matches, and its score: its name counts most, then its doc and its location. A match of several words comes
-/// before a repeated match of one.
+/// Returns the words of the query that a symbol matches, and its score: its name counts most, then its doc and its location.
+/// A match of several words comes before a repeated match of one.
 fn score(
     terms: &QueryTerms,
     exact_names: &HashMap<u32, u64>,
@@ -134,9 +140,10 @@ fn score(
     let (words, own) = file.words(definition);
     let mut best = [0_u64; MAX_WORDS];
     for (at, word) in words.iter().enumerate() {
-        let Some((term, how)) = terms.hit(*word) else { continue };
-        let place = if at < own { 5 } else { 2 };
-        let score = how * place * terms.weight(term);
+        let Some(hit) = terms.hit(*word) else { continue };
+        let term = usize::from(hit.word);
+        let part_weight = if at < own { 5 } else { 2 };
+        let score = u64::from(hit.quality) * part_weight * terms.weight(term);
         best.get_mut(term).into_iter().for_each(|best| *best = (*best).max(score));
     }
     let mut score: u64 = best.iter().sum();

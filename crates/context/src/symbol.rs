@@ -7,12 +7,16 @@ use super::indexed_symbol::{IndexedSymbol, owners, symbols};
 use super::near::{Distance, is_test};
 use super::symbol_group::{SymbolGroup, family};
 use super::tags::Tags;
-use lockgate_text::nearest;
-use lockgate_text::{Outline, SymbolKind};
+use lockgate_text::{Outline, SymbolKind, nearest};
 
 /// The maximum number of suggestions for an unknown name, and of names compared with it.
 const PROPOSED: usize = 3;
 const COMPARED: usize = 5_000;
+
+/// The maximum number of symbols that are shown as used by a file.
+pub(super) const MAX_USED: usize = 60;
+/// The maximum number of definitions of a used name; names with more are not informative.
+const MAX_OF_ONE: usize = 3;
 
 /// A line that uses a symbol.
 #[derive(Clone, Copy)]
@@ -132,14 +136,9 @@ fn in_module<'i>(index: &'i Index, name: &str) -> Vec<IndexedSymbol<'i>> {
     found.into_iter().filter(|(length, _)| Some(*length) == shortest).map(|(_, found)| found).collect()
 }
 
-/// Returns at most `most` symbols of other files that a file uses by name, imported and nearest ones
-/// first. Names with more than `of_one` definitions are skipped, and so are languages whose names the file cannot use.
-pub(super) fn used<'i>(
-    index: &'i Index,
-    near_path: &str,
-    tags: &Tags,
-    (most, of_one): (usize, usize),
-) -> Vec<IndexedSymbol<'i>> {
+/// Returns at most [`MAX_USED`] symbols of other files that a file uses by name, imported and nearest ones first. Names with
+/// many definitions are skipped, and so are languages whose names the file cannot use.
+pub(super) fn used<'i>(index: &'i Index, near_path: &str, tags: &Tags) -> Vec<IndexedSymbol<'i>> {
     let plain = |key: &&String| !key.starts_with('.') && !key.contains(['*', '.']);
     let mut wanted: HashMap<u32, (bool, Vec<IndexedSymbol<'i>>)> = HashMap::new();
     for key in tags.uses.keys().filter(plain) {
@@ -162,11 +161,11 @@ pub(super) fn used<'i>(
         let far = |found: &IndexedSymbol<'_>| Distance::between(near_path, found.path);
         let nearest =
             defined.iter().min_by_key(|found| (far(found), found.path, found.definition.location.line));
-        let closest = nearest.filter(|_| !own && defined.len() <= of_one);
+        let closest = nearest.filter(|_| !own && defined.len() <= MAX_OF_ONE);
         found.extend(closest.map(|nearest| (!brought_in, far(nearest), *nearest)));
     }
     found.sort_by_key(|(apart, far, found)| (*apart, *far, found.path, found.definition.location.line));
-    found.into_iter().take(most).map(|(.., found)| found).collect()
+    found.into_iter().take(MAX_USED).map(|(.., found)| found).collect()
 }
 
 /// True if other files use a symbol of this kind by its bare name.

@@ -39,18 +39,23 @@ pub(super) struct SymbolGroup<'i> {
     /// The only folders in which the symbols are visible, if the language restricts them by their
     /// names.
     visible_folders: Option<HashSet<&'i str>>,
-    /// Set when some belong to types; and set when these can be used by the bare name.
+    /// Set when some belong to types.
     members: bool,
+    /// Set when those that belong to types can be used by the bare name.
     bare: bool,
+    /// Set when some are variants of enumerations.
     variants: bool,
     /// The lines of the functions to which the local symbols are limited, by file.
     local: HashMap<&'i str, Vec<(u32, u32)>>,
-    /// The bare name, the name as a member, the import of everything, imports of the name, and the name
-    /// as a member of its owner.
+    /// The key of the bare name.
     plain: Option<u32>,
+    /// The key of the name as a member of anything.
     member: Option<u32>,
+    /// The key of an import of everything.
     glob: Option<u32>,
+    /// The keys of imports of the name.
     imports: HashSet<u32>,
+    /// The keys of the name as a member of its owner.
     owned: HashSet<u32>,
 }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::doc;
+use super::line_starts::{LineStarts, small};
 use super::use_context::UseContext;
 use super::uses::{Uses, uses};
 use super::words::words;
@@ -56,6 +57,13 @@ pub struct Tag {
     pub own_words: usize,
 }
 
+impl Tag {
+    /// Returns the last part of its name.
+    pub(super) fn name(&self) -> &str {
+        self.part.rsplit('.').next().unwrap_or(&self.part)
+    }
+}
+
 /// The location of a symbol: lines from 1, and byte offsets in the view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SymbolLocation {
@@ -72,6 +80,11 @@ pub struct SymbolLocation {
 }
 
 impl Tags {
+    /// Returns the names that the text defines, in the order of its definitions.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.definitions.iter().map(Tag::name)
+    }
+
     /// True if the text imports this name, or binds it without a definition.
     pub(super) fn brings_in(&self, name: &str) -> bool {
         let start = format!("+{name}<");
@@ -105,25 +118,17 @@ fn tags(deep: &LargeStack, language: &str, path: &str, view: &str) -> Option<Tag
     let memory = grammar::allowed_beside_symbols(view);
     let tree = grammar::read_on(deep, memory, language, path, view, STEPS).ok()?;
     let outline = grammar::outline_of_tree(language, &tree, view)?;
-    let places = grammar::uses(deep, language, &tree, view, STEPS);
-    let lines = LineStarts::new(view);
-    let uses = places.as_ref().map(|places| {
-        let mut defined: Vec<Range<usize>> =
-            outline.symbols().filter(|it| it.kind != SymbolKind::Impl).map(|it| it.name).collect();
-        defined.sort_unstable_by_key(|name| name.start);
-        let owners = Owners::new(&outline);
-        let members: HashSet<&str> = outline.symbols().map(|symbol| symbol.path).collect();
-        let (line, owner) = (|at| lines.line(at), |at| owners.of_place(at));
-        let has = |owner: &str, name: &str| members.contains(format!("{owner}.{name}").as_str());
-        uses(&UseContext { language, view, places, defined: &defined, line: &line, owner: &owner, has: &has })
-    });
+    let roles = grammar::uses(deep, language, &tree, view, STEPS);
+    let line_starts = LineStarts::new(view);
+    let uses =
+        roles.as_ref().map(|roles| uses(&UseContext::new(language, view, roles, &line_starts, &outline)));
     let whole = uses.is_ok();
-    let bound = places.as_deref().map(|places| bound(view, places)).unwrap_or_default();
-    let exported = places.as_deref().map(|places| exported(view, places)).unwrap_or_default();
+    let bound = roles.as_deref().map(|roles| bound(view, roles)).unwrap_or_default();
+    let exported = roles.as_deref().map(|roles| exported(view, roles)).unwrap_or_default();
     Some(Tags {
         language: known,
-        definitions: definitions(&outline, view, &lines, language),
-        lines: lines.count,
+        definitions: definitions(&outline, view, &line_starts, language),
+        lines: line_starts.count,
         whole,
         outline,
         uses: uses.unwrap_or_default(),
@@ -134,11 +139,11 @@ fn tags(deep: &LargeStack, language: &str, path: &str, view: &str) -> Option<Tag
 
 /// Collects the names that are bound outside all functions, and the names of imports and exports that
 /// stand for other symbols.
-fn bound(view: &str, places: &[(TagRole, Range<usize>)]) -> HashSet<String> {
+fn bound(view: &str, roles: &[(TagRole, Range<usize>)]) -> HashSet<String> {
     let (mut names, mut scope_end) = (HashSet::new(), 0);
-    for (meaning, span) in places {
+    for (role, span) in roles {
         let is_outside = span.start >= scope_end;
-        match meaning {
+        match role {
             TagRole::Scope if is_outside => scope_end = span.end,
             TagRole::Alias | TagRole::Provided => names.extend(view.get(span.clone()).map(str::to_owned)),
             TagRole::Local if is_outside => names.extend(view.get(span.clone()).map(str::to_owned)),
@@ -149,21 +154,21 @@ fn bound(view: &str, places: &[(TagRole, Range<usize>)]) -> HashSet<String> {
 }
 
 /// Collects the names of the text's own symbols that it exports apart from their definitions.
-fn exported(view: &str, places: &[(TagRole, Range<usize>)]) -> HashSet<String> {
-    let names = places.iter().filter(|(role, _)| *role == TagRole::Exported);
+fn exported(view: &str, roles: &[(TagRole, Range<usize>)]) -> HashSet<String> {
+    let names = roles.iter().filter(|(role, _)| *role == TagRole::Exported);
     names.filter_map(|(_, span)| view.get(span.clone())).map(str::to_owned).collect()
 }
 
-fn definitions(outline: &Outline, view: &str, rows: &LineStarts, language: &str) -> Vec<Tag> {
+fn definitions(outline: &Outline, view: &str, line_starts: &LineStarts, language: &str) -> Vec<Tag> {
     let paths: Vec<&str> = outline.symbols().map(|symbol| symbol.path).collect();
     let tag = |symbol: lockgate_text::OutlineSymbol<'_>| {
         let around = symbol.enclosing.and_then(|around| paths.get(around));
         let below = around.and_then(|around| symbol.path.strip_prefix(around)?.strip_prefix('.'));
         let part = below.unwrap_or(symbol.path).to_owned();
         let place = SymbolLocation {
-            line: rows.line(symbol.name.start),
-            first: rows.line(first_of(view, &symbol.extent)),
-            last: rows.line(symbol.extent.end.saturating_sub(1).max(symbol.extent.start)),
+            line: line_starts.line(symbol.name.start),
+            first: line_starts.line(first_of(view, &symbol.extent)),
+            last: line_starts.line(symbol.extent.end.saturating_sub(1).max(symbol.extent.start)),
             head: small(symbol.head.start),
             body: small(symbol.head.end),
         };
@@ -200,64 +205,23 @@ fn first_of(view: &str, extent: &Range<usize>) -> usize {
     extent.start + (text.len() - text.trim_start().len())
 }
 
-fn small(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
-}
-
-/// Converts a number of the index, such as that of a line.
-pub(super) fn wide(number: u32) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
-}
-
 /// True for the variables and fields, which contain no other symbols, and which a shortened outline loses first.
 pub(super) const fn is_minor(kind: SymbolKind) -> bool {
     matches!(kind, SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field | SymbolKind::Variant)
 }
 
-/// The offsets where the lines of a text of at most 4 GiB begin.
-#[derive(Debug)]
-pub(super) struct LineStarts {
-    starts: Vec<u32>,
-    pub(super) count: u32,
-}
-
-impl LineStarts {
-    pub(super) fn new(view: &str) -> LineStarts {
-        let line_ends = memchr::memchr_iter(b'\n', view.as_bytes());
-        // A text of line ends alone has as many lines as bytes, so the list must not grow beyond its length.
-        let mut starts = Vec::with_capacity(line_ends.clone().count() + 1);
-        starts.extend(std::iter::once(0).chain(line_ends.map(|end| small(end + 1))));
-        let open = !view.is_empty() && !view.ends_with('\n');
-        LineStarts { count: small(starts.len() - 1 + usize::from(open)), starts }
-    }
-
-    /// Returns the line of an offset, from 1.
-    pub(super) fn line(&self, at: usize) -> u32 {
-        let at = small(at);
-        small(self.starts.partition_point(|start| *start <= at).max(1))
-    }
-
-    /// Returns the offset where a line begins. After a final line end, one more line begins at the end of the text;
-    /// `None` for the lines after that.
-    pub(super) fn start(&self, line: u32) -> Option<usize> {
-        let start = self.starts.get(usize::try_from(line.checked_sub(1)?).ok()?)?;
-        usize::try_from(*start).ok()
-    }
-}
-
-/// The types of a text, by their extents.
-struct Owners(Vec<(Range<usize>, String)>);
-
-impl Owners {
-    fn new(outline: &Outline) -> Owners {
-        let types = outline.symbols().filter(|symbol| symbol.kind.has_members());
-        let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
-        Owners(types.map(|symbol| (symbol.extent, last(symbol.path))).collect())
-    }
-
-    fn of_place(&self, at: usize) -> Option<String> {
-        let before = self.0.partition_point(|(extent, _)| extent.start <= at);
-        let around = self.0.get(..before)?.iter().rev().take(64).find(|(extent, _)| at < extent.end);
-        around.map(|(_, name)| name.clone())
-    }
+/// True for functions, types and the like.
+pub(super) const fn is_function_or_type(kind: SymbolKind) -> bool {
+    matches!(
+        kind,
+        SymbolKind::Function
+            | SymbolKind::Method
+            | SymbolKind::Class
+            | SymbolKind::Struct
+            | SymbolKind::Enum
+            | SymbolKind::Trait
+            | SymbolKind::Interface
+            | SymbolKind::Type
+            | SymbolKind::Macro
+    )
 }

@@ -29,21 +29,21 @@ pub(super) fn uses(use_context: &UseContext<'_>) -> Uses {
     let scopes = Scopes::new(use_context);
     let mut uses = Uses::new();
     let mut around = Around::default();
-    for (meaning, span) in use_context.places {
+    for (role, span) in use_context.roles {
         around.advance(&scopes, span.start);
-        let everything = match meaning {
+        let everything = match role {
             TagRole::Glob => Some("+*"),
             TagRole::ExportAll => Some(EXPORT_ALL),
             _ => None,
         };
         if let Some(key) = everything {
-            uses.entry(key.to_owned()).or_default().push((use_context.line)(span.start));
+            uses.entry(key.to_owned()).or_default().push(use_context.line(span.start));
         }
         let Some(name) = use_context.name(span) else { continue };
-        let keys = match use_context.resolve_role(*meaning, span) {
+        let keys = match use_context.resolve_role(*role, span) {
             _ if use_context.defines(span) => continue,
             TagRole::Name if around.binds(&scopes, name) => continue,
-            TagRole::Name | TagRole::Type => vec![imports.true_name(name).to_owned()],
+            TagRole::Name | TagRole::Type => vec![imports.resolved(name).to_owned()],
             TagRole::Key => vec![name.to_owned(), format!(".{name}")],
             TagRole::Member => use_context.member(&imports, span, name),
             TagRole::Path => path(use_context, &imports, span, name),
@@ -68,7 +68,7 @@ pub(super) fn uses(use_context: &UseContext<'_>) -> Uses {
                 continue;
             }
         };
-        let line = (use_context.line)(span.start);
+        let line = use_context.line(span.start);
         for key in keys {
             let lines = uses.entry(key).or_default();
             if lines.last() != Some(&line) {
@@ -93,7 +93,7 @@ impl UseContext<'_> {
         let member = format!(".{name}");
         let Some(of) = receiver(self.view, span.start).1 else { return vec![member] };
         if matches!(of, "self" | "cls" | "this") {
-            let owner = (self.owner)(span.start).filter(|owner| (self.has)(owner, name));
+            let owner = self.owner(span.start).filter(|owner| self.has_member(owner, name));
             return vec![owner.map_or(member, |owner| format!("{owner}.{name}"))];
         }
         let modules = imports.modules(of);
@@ -102,30 +102,24 @@ impl UseContext<'_> {
         }
         let is_type =
             of.starts_with(char::is_uppercase) && (of.len() == 1 || of.contains(char::is_lowercase));
-        match imports.thing(of) {
-            Some(thing) if is_type => vec![format!("{thing}.{name}")],
-            Some(thing) => vec![format!("{thing}.{name}"), member],
+        match imports.original_name(of) {
+            Some(original) if is_type => vec![format!("{original}.{name}")],
+            Some(original) => vec![format!("{original}.{name}"), member],
             None if is_type && TYPES_FIRST.contains(&self.language) => vec![format!("{of}.{name}")],
             None => vec![member],
         }
     }
 
     /// Tokens in a macro have no role of their own, so the sign before them decides.
-    fn resolve_role(&self, meaning: TagRole, span: &Range<usize>) -> TagRole {
-        if meaning != TagRole::Name || self.language != "rust" {
-            return meaning;
+    fn resolve_role(&self, role: TagRole, span: &Range<usize>) -> TagRole {
+        if role != TagRole::Name || self.language != "rust" {
+            return role;
         }
         match receiver(self.view, span.start).0 {
             Sign::Dot => TagRole::Member,
             Sign::Colons => TagRole::Path,
             Sign::None => TagRole::Name,
         }
-    }
-
-    fn defines(&self, span: &Range<usize>) -> bool {
-        let before = self.defined.partition_point(|name| name.start <= span.start);
-        let name = before.checked_sub(1).and_then(|at| self.defined.get(at));
-        name.is_some_and(|name| span.end <= name.end)
     }
 }
 
@@ -141,9 +135,9 @@ fn path(use_context: &UseContext<'_>, imports: &Imports<'_>, span: &Range<usize>
         // A full path needs no import.
         Some("crate" | "self" | "super") => vec![format!("+{name}<")],
         Some("Self") => {
-            (use_context.owner)(span.start).map(|owner| format!("{owner}.{name}")).into_iter().collect()
+            use_context.owner(span.start).map(|owner| format!("{owner}.{name}")).into_iter().collect()
         }
-        Some(owner) => vec![format!("{}.{name}", imports.true_name(owner))],
+        Some(owner) => vec![format!("{}.{name}", imports.resolved(owner))],
         None => vec![format!(".{name}")],
     }
 }

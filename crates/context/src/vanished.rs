@@ -7,13 +7,14 @@
 //! Invariant: the index is only read, and its data about a file is compared only with the texts of the
 //! call.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use super::index::{Definition, Index, IndexedFile};
 use super::indexed_symbol::{IndexedSymbol, owners, symbols};
+use super::line_starts::wide;
 use super::near::{Distance, folder, is_test};
 use super::symbol_group::{LanguageFamily, SymbolVisibility, family, imports, visibility};
-use super::tags::{Tag, Tags, wide};
+use super::tags::{Tags, is_function_or_type};
 use super::uses::EXPORT_ALL;
 use lockgate_text::SymbolKind;
 
@@ -47,10 +48,10 @@ pub struct Vanished {
 
 /// The index keys for uses of a removed definition.
 #[derive(Debug, Default)]
-struct Keys<'k> {
+struct UseKeys<'k> {
     /// The folder of the file that defined it.
     folder: &'k str,
-    /// Keys that refer to it on their own.
+    /// UseKeys that refer to it on their own.
     sure: HashSet<u32>,
     /// The ones that import it, after which its bare name refers to it.
     imports: HashSet<u32>,
@@ -76,7 +77,8 @@ impl Index {
     /// Returns the definitions that none of these files has any more and that others use. The users are
     /// files of the index, and files of the call as the call leaves them.
     pub fn vanished(&self, files: &[RemainingFile<'_>]) -> Vec<Vanished> {
-        let remaining: HashSet<&str> = files.iter().filter_map(|file| file.tags).flat_map(names).collect();
+        let remaining: HashSet<&str> =
+            files.iter().filter_map(|file| file.tags).flat_map(Tags::names).collect();
         let mut vanished = Vec::new();
         for (at, one) in files.iter().enumerate().filter(|(_, file)| file.is_known) {
             let Some((file, tags)) = self.files.get(one.path).zip(one.tags) else { continue };
@@ -153,7 +155,7 @@ impl Index {
         uses.into_iter().map(|(path, line)| (path.to_owned(), wide(line))).collect()
     }
 
-    fn keys<'i>(&self, lost: &IndexedSymbol<'i>, files: &[RemainingFile<'_>]) -> Keys<'i> {
+    fn keys<'i>(&self, lost: &IndexedSymbol<'i>, files: &[RemainingFile<'_>]) -> UseKeys<'i> {
         let name = self.names.text(lost.definition.name);
         let language_family = family(lost.file.language);
         let is_of_call = |path: &str| files.iter().any(|one| one.path == path);
@@ -161,8 +163,11 @@ impl Index {
             .filter(|found| found.definition.name == lost.definition.name)
             .filter(|found| !is_of_call(found.path) && family(found.file.language) == language_family)
             .collect();
-        let mut keys =
-            Keys { folder: folder(lost.path), is_only: other_definitions.is_empty(), ..Keys::default() };
+        let mut keys = UseKeys {
+            folder: folder(lost.path),
+            is_only: other_definitions.is_empty(),
+            ..UseKeys::default()
+        };
         let parent = lost.definition.around.and_then(|around| lost.file.definition(around));
         let parent = parent.map(|parent| self.names.text(parent.name));
         let end = format!(".{name}");
@@ -192,7 +197,12 @@ impl Index {
 }
 
 /// Returns the lines of the file at a path that use a removed definition; `at` returns those of a key.
-fn lines(keys: &Keys<'_>, family: LanguageFamily, path: &str, at: &dyn Fn(u32) -> Vec<u32>) -> BTreeSet<u32> {
+fn lines(
+    keys: &UseKeys<'_>,
+    family: LanguageFamily,
+    path: &str,
+    at: &dyn Fn(u32) -> Vec<u32>,
+) -> BTreeSet<u32> {
     let mut lines: BTreeSet<u32> = keys.sure.iter().flat_map(|key| at(*key)).collect();
     let is_brought_in = || keys.imports.iter().any(|key| !at(*key).is_empty());
     let plain_means_it = match family {
@@ -212,11 +222,6 @@ fn lines(keys: &Keys<'_>, family: LanguageFamily, path: &str, at: &dyn Fn(u32) -
     lines
 }
 
-/// The names that a text defines.
-fn names(tags: &Tags) -> impl Iterator<Item = &str> {
-    tags.definitions.iter().map(|tag| tag.part.rsplit('.').next().unwrap_or(&tag.part))
-}
-
 /// True if other files use definitions of this kind by name.
 fn is_used_by_name(definition: &Definition) -> bool {
     let kind = definition.kind;
@@ -225,92 +230,14 @@ fn is_used_by_name(definition: &Definition) -> bool {
         || (kind == SymbolKind::Variable && definition.around.is_none())
 }
 
-/// True for functions, types and the like.
-const fn is_function_or_type(kind: SymbolKind) -> bool {
-    matches!(
-        kind,
-        SymbolKind::Function
-            | SymbolKind::Method
-            | SymbolKind::Class
-            | SymbolKind::Struct
-            | SymbolKind::Enum
-            | SymbolKind::Trait
-            | SymbolKind::Interface
-            | SymbolKind::Type
-            | SymbolKind::Macro
-    )
-}
-
-/// Returns the definitions of one text that none of the others has, with their names and lines:
-/// functions, types and the like. A removed container is returned without its members.
-pub fn dropped(before: &Tags, after: &Tags, other_files: &[&Tags]) -> Vec<(String, usize)> {
-    let elsewhere: HashSet<&str> = other_files.iter().copied().flat_map(names).collect();
-    let (had, has) = (named_paths(before), named_paths(after));
-    let none = HashSet::new();
-    let last = |part: &str| part.rsplit('.').next().unwrap_or(part).to_owned();
-    // Another symbol of the name that was there before is not where this one went.
-    let is_gone = |part: &str, path: &str| {
-        let name = last(part);
-        let paths = has.get(name.as_str()).unwrap_or(&none);
-        let is_fewer = paths.len() < had.get(name.as_str()).map_or(0, HashSet::len);
-        !elsewhere.contains(name.as_str()) && !paths.contains(path) && is_fewer
-    };
-    // An edit that writes the export of a name has not forgotten the name.
-    let is_newly_exported = |part: &str| {
-        let name = last(part);
-        after.exported.contains(&name) && !before.exported.contains(&name)
-    };
-    // An import or export of everything can provide any name at the top level.
-    let is_new = |key: &str| after.uses.contains_key(key) && !before.uses.contains_key(key);
-    let has_new_glob = is_new("+*") || is_new(EXPORT_ALL);
-    let mut paths = HashSet::new();
-    let mut dropped = Vec::new();
-    for tag in before.definitions.iter().filter(|tag| is_function_or_type(tag.kind)) {
-        let path = path_of(before, tag);
-        if !is_gone(&tag.part, &path) {
-            continue;
-        }
-        let around = tag.around.and_then(|around| before.definitions.get(around));
-        if around.is_some_and(|outer| last(&outer.part) == last(&tag.part)) {
-            // A constructor; a record has one without a definition.
-            continue;
-        }
-        let is_reported_with_outer = around
-            .is_some_and(|outer| outer.kind.is_executable() || is_gone(&outer.part, &path_of(before, outer)));
-        let may_be_in_glob = around.is_none() && has_new_glob;
-        let is_provided = may_be_in_glob || after.brings_in(&last(&tag.part)) || is_newly_exported(&tag.part);
-        if !is_reported_with_outer && !is_provided && paths.insert(path.clone()) {
-            dropped.push((path, wide(tag.location.line)));
-        }
-    }
-    dropped
-}
-
-/// Returns the name of a symbol with that of the symbol around it.
-fn path_of(tags: &Tags, tag: &Tag) -> String {
-    let around = tag.around.and_then(|around| tags.definitions.get(around));
-    around.map_or(tag.part.clone(), |outer| format!("{}.{}", outer.part, tag.part))
-}
-
-/// Returns the paths of the symbols of a text by their names.
-fn named_paths(tags: &Tags) -> HashMap<&str, HashSet<String>> {
-    let mut paths: HashMap<&str, HashSet<String>> = HashMap::new();
-    for (name, tag) in names(tags).zip(&tags.definitions) {
-        paths.entry(name).or_default().insert(path_of(tags, tag));
-    }
-    paths
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::tags::reading;
     use super::*;
-    use lockgate_policy::language_of;
+    use crate::{dropped, tests};
     use lockgate_text::Version;
 
     fn tags(path: &str, text: &str) -> Tags {
-        let language = &language_of(path, None).unwrap().name;
-        reading(|reader| reader.tags(language, path, text)).unwrap().unwrap()
+        tests::tags(path, text).unwrap()
     }
 
     /// Returns the definitions that vanish when these files are edited, each as `name: file:line ...`.
@@ -552,77 +479,5 @@ mod tests {
         let users = [("P.java", class), ("U.java", "class U { int f(P p) { return p.x() + p.y(); } }\n")];
         let gone = vanished_uses(&users, &[("P.java", "record P(int x) {}\n")]);
         assert_eq!(gone, ["P.y@5: U.java:1"]);
-    }
-
-    /// Another symbol of the same name hides nothing, and one that moved or was joined with others is not dropped.
-    #[test]
-    fn a_name_that_others_have_too_is_dropped_all_the_same() {
-        let two =
-            "class A:\n    def save(self): pass\nclass B:\n    def save(self): pass\n    def x(self): pass\n";
-        let types = "struct A;\nstruct B;\nimpl A { fn new() {} }\nimpl B { fn new() {} fn x() {} }\n";
-        for (path, before, after, gone) in [
-            ("m.py", two, "class A:\n    def save(self): pass\nclass B:\n    def x(self): pass\n", "B.save"),
-            (
-                "m.py",
-                two,
-                "class A:\n    def save(self): pass\n    def x(self): pass\nclass B:\n    def save(self): pass\n",
-                "",
-            ),
-            (
-                "m.py",
-                two,
-                "class A:\n    def save(self): pass\nclass C:\n    def save(self): pass\n    def x(self): pass\n",
-                "B",
-            ),
-            (
-                "m.py",
-                "def save(): pass\nclass A:\n    def save(self): pass\n",
-                "class A:\n    def save(self): pass\n",
-                "save",
-            ),
-            ("m.rs", types, "struct A;\nstruct B;\nimpl A { fn new() {} }\nimpl B { fn x() {} }\n", "B.new"),
-            (
-                "m.rs",
-                types,
-                "struct A;\nstruct B;\nimpl B { fn x() {} fn new() {} }\nimpl A { fn new() {} }\n",
-                "",
-            ),
-            (
-                "m.ts",
-                "function a(x: string): void;\nfunction a(x: number): void;\nfunction a(x: any) {}\n",
-                "function a(x: any) {}\n",
-                "",
-            ),
-            (
-                "m.py",
-                "class A:\n    @property\n    def a(self): pass\n    @a.setter\n    def a(self, x): pass\n",
-                "class A:\n    @property\n    def a(self): pass\n",
-                "",
-            ),
-        ] {
-            let names: Vec<String> = dropped(&tags(path, before), &tags(path, after), &[])
-                .into_iter()
-                .map(|(name, _)| name)
-                .collect();
-            assert_eq!(names.join(" "), gone, "{after:?}");
-        }
-    }
-
-    #[test]
-    fn what_a_new_content_drops_is_named_without_what_lies_in_it() {
-        let before = tags(
-            "a.py",
-            "class A:\n    def b(self): pass\nclass C:\n    def d(self): pass\n    def e(self): pass\ndef f(): pass\ndef g(): pass\n",
-        );
-        let after = tags("a.py", "class C:\n    def e(self): pass\nfrom x import g\n");
-        let dropped_names = |other_files: &[&Tags]| {
-            dropped(&before, &after, other_files).into_iter().map(|(name, _)| name).collect::<Vec<_>>()
-        };
-        assert_eq!(dropped_names(&[]), ["A", "C.d", "f"]);
-        assert_eq!(
-            dropped_names(&[&tags("b.py", "def f(): pass\nclass A:\n    def b(self): pass\n")]),
-            ["C.d"]
-        );
-        assert_eq!(dropped(&before, &before, &[]), []);
     }
 }

@@ -2,23 +2,23 @@
 
 use super::doc;
 use super::index::{Definition, IndexedFile, NameTable};
-use super::tags::{LineStarts, SymbolLocation, wide};
+use super::line_starts::{LineStarts, wide};
+use super::tags::SymbolLocation;
 use lockgate_protocol::ContextSymbol;
-use lockgate_text::SymbolKind;
-use lockgate_text::Version;
+use lockgate_text::{SymbolKind, Version};
 
 /// A text with its lines and its version.
 #[derive(Debug)]
 pub struct VersionedText {
     view: String,
     version: Version,
-    rows: LineStarts,
+    line_starts: LineStarts,
 }
 
 impl VersionedText {
     /// Takes a view of a text, whose line ends are `\n`.
     pub fn new(view: String, version: Version) -> VersionedText {
-        VersionedText { rows: LineStarts::new(&view), view, version }
+        VersionedText { line_starts: LineStarts::new(&view), view, version }
     }
 
     /// Returns the text, whose line ends are `\n`.
@@ -31,19 +31,19 @@ impl VersionedText {
         self.version
     }
 
-    pub(super) fn lines(&self) -> usize {
-        wide(self.rows.count)
+    pub(super) fn line_count(&self) -> usize {
+        wide(self.line_starts.count)
     }
 
     /// Returns a line without surrounding white space, cut to the maximum length.
     pub(super) fn line(&self, line: u32) -> String {
-        doc::clipped(self.rows(line, line).trim())
+        doc::clipped(self.lines(line, line).trim())
     }
 
     /// Returns whole lines, without the last line end.
-    pub(super) fn rows(&self, first: u32, last: u32) -> &str {
-        let start = self.rows.start(first).unwrap_or(self.view.len());
-        let end = self.rows.start(last.saturating_add(1)).unwrap_or(self.view.len());
+    pub(super) fn lines(&self, first: u32, last: u32) -> &str {
+        let start = self.line_starts.start(first).unwrap_or(self.view.len());
+        let end = self.line_starts.start(last.saturating_add(1)).unwrap_or(self.view.len());
         self.view.get(start..end).unwrap_or_default().trim_end_matches('\n')
     }
 
@@ -68,7 +68,7 @@ impl VersionedText {
         place: SymbolLocation,
         language: &str,
     ) -> ContextSymbol {
-        let extent = self.rows.start(place.first).unwrap_or(0)..self.view.len();
+        let extent = self.line_starts.start(place.first).unwrap_or(0)..self.view.len();
         let head = wide(place.head)..wide(place.body);
         ContextSymbol {
             path: path.to_owned(),

@@ -295,8 +295,8 @@ impl Error {
         self
     }
 
-    /// Sets the index of the edit in the call's list `edits`, and adds it to the message. A frontend adds the path of the
-    /// field, which begins with the index, to the message of an invalid request: there it is not added.
+    /// Sets the index of the edit in the call's list `edits`, and adds it to the message. It is not added to that of an
+    /// invalid request with a field: a frontend adds the path of the field there, which begins with the index.
     #[must_use]
     pub fn with_named_entry(self, index: usize) -> Error {
         let mut error = self.with_entry(index);
@@ -307,7 +307,7 @@ impl Error {
         error
     }
 
-    /// Does the same for an error about two edits. The second one counts as the wrong one.
+    /// Sets the index of the second of two edits that do not fit together, and adds both indices to the message.
     #[must_use]
     pub fn with_named_entries(self, [first, second]: [usize; 2]) -> Error {
         let mut error = self.with_entry(second);

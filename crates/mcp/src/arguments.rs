@@ -59,7 +59,7 @@ const OWN_WORDS: &[&str] =
 /// Reads a tool's arguments.
 ///
 /// Errors: `INVALID_INPUT` with the path of the field, as in `line_edits[2].end_line`.
-pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: JsonObject) -> Result<T, Error> {
+pub(crate) fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: JsonObject) -> Result<T, Error> {
     let fitted = fit_object(schema, arguments, "")?;
     serde_path_to_error::deserialize(Value::Object(fitted)).map_err(|error| {
         let path = error.path().to_string();
@@ -76,7 +76,7 @@ pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: JsonObject) -> 
 }
 
 /// Returns the value as an integer: any `i64`, or a whole floating-point number that is exact.
-pub fn integer(value: &Value) -> Option<i64> {
+fn integer(value: &Value) -> Option<i64> {
     let number = value.as_number()?;
     let whole = |number: f64| number.fract() == 0.0 && number.abs() <= MAX_EXACT_INTEGER;
     #[expect(clippy::cast_possible_truncation, reason = "a whole number within the exact range")]

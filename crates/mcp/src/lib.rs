@@ -16,10 +16,11 @@
 //! ```
 
 pub mod answer;
-pub mod arguments;
+mod arguments;
 pub mod http;
+mod random;
 pub mod rpc;
-pub mod schema;
+mod schema;
 pub mod selection;
 pub mod tools;
 pub mod toolset;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const DROPPED: [&str; 4] = ["$schema", "$defs", "title", "format"];
 
 /// Returns the schema of a wire struct; its doc comments become the descriptions.
-pub fn input_schema<T: JsonSchema>() -> JsonObject {
+pub(crate) fn input_schema<T: JsonSchema>() -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     simplify(&mut schema);
@@ -53,8 +53,13 @@ fn simplify(schema: &mut Value) {
     }
 }
 
+/// Returns the schema of a field of an object.
+pub(crate) fn field<'a>(node: &'a JsonObject, name: &str) -> Option<&'a Value> {
+    node.get("properties")?.get(name)
+}
+
 /// Returns the schemas of the fields of an object, and that of the items of an array.
-pub fn nested(node: &mut JsonObject) -> impl Iterator<Item = &mut Value> {
+pub(crate) fn nested(node: &mut JsonObject) -> impl Iterator<Item = &mut Value> {
     node.iter_mut().flat_map(|(word, value)| match (word.as_str(), value) {
         ("properties", Value::Object(fields)) => fields.values_mut().collect(),
         ("items", items) => vec![items],
@@ -64,7 +69,7 @@ pub fn nested(node: &mut JsonObject) -> impl Iterator<Item = &mut Value> {
 
 /// Replaces the description of every field by a reference to the tool that documents it, and removes the limits and
 /// defaults.
-pub fn insert_references(node: &mut JsonObject, reference: &str) {
+pub(crate) fn insert_references(node: &mut JsonObject, reference: &str) {
     for word in ["description", "minimum", "default"] {
         node.remove(word);
     }

@@ -76,14 +76,17 @@ impl EntityType {
 
     /// Uses this gate instead of the one of the same name. The error is a whole message.
     pub(super) fn rebind(&mut self, gate: &Arc<Gate>) -> Result<(), String> {
-        let Some(at) = self.rules.iter().position(|own| own.gate.name == gate.name) else { return Ok(()) };
-        self.check_gate(gate)?;
-        self.rules.get_mut(at).into_iter().for_each(|own| *own = whole(Arc::clone(gate)));
+        if self.rules.iter().any(|rule| rule.gate.name == gate.name) {
+            self.check_gate(gate)?;
+        }
+        for rule in self.rules.iter_mut().filter(|rule| rule.gate.name == gate.name) {
+            *rule = whole(Arc::clone(gate));
+        }
         Ok(())
     }
 }
 
-/// The types that are compiled in, in the order of the table; read when they are first asked for, as few servers are.
+/// The types that are compiled in, in the order of the table. They are parsed on first use, because few servers need them.
 pub(super) fn embedded_types() -> &'static [EntityType] {
     static TYPES: OnceLock<Vec<EntityType>> = OnceLock::new();
     TYPES.get_or_init(|| {
@@ -125,7 +128,7 @@ fn check_name(key: &MapKey) -> Result<(), PolicyError> {
 
 fn parse_type(key: &MapKey, node: &YamlNode, own: &[Arc<Gate>]) -> Result<EntityType, PolicyError> {
     let fields = node.settings("a type of entities", &[ENTITY])?;
-    let mut read = EntityType {
+    let mut entity_type = EntityType {
         name: key.name.clone(),
         owner: fields.read_required("owner")?,
         language: fields.optional("language", language)?.flatten(),
@@ -133,16 +136,16 @@ fn parse_type(key: &MapKey, node: &YamlNode, own: &[Arc<Gate>]) -> Result<Entity
     };
     for item in fields.optional("gates", YamlNode::list)?.unwrap_or_default() {
         let gate = find_gate(item, "a gate", own)?;
-        read.check_gate(&gate).map_err(|message| item.fault(message))?;
-        if read.rules.iter().any(|other| other.gate.name == gate.name) {
+        entity_type.check_gate(&gate).map_err(|message| item.fault(message))?;
+        if entity_type.rules.iter().any(|other| other.gate.name == gate.name) {
             return Err(item.fault(format!("duplicate gate `{}`", gate.name)));
         }
-        if read.rules.len() >= MAX_GATES {
+        if entity_type.rules.len() >= MAX_GATES {
             return Err(item.fault(format!("a type has at most {MAX_GATES} gates")));
         }
-        read.rules.push(whole(gate));
+        entity_type.rules.push(whole(gate));
     }
-    Ok(read)
+    Ok(entity_type)
 }
 
 /// The rule of a gate that all of a text must pass.

@@ -69,13 +69,14 @@ fn list_of(language: &MapKey, list: &YamlNode, own: &[Arc<Gate>]) -> Result<Vec<
     if name != EVERY && language_named(name).is_none() {
         return Err(language.fault(unknown_language(name)));
     }
-    if list.is_nothing() || list.list(&format!("`{name}`"))?.is_empty() {
+    let items = if list.is_nothing() { &[] } else { list.list(&format!("`{name}`"))? };
+    if items.is_empty() {
         return Err(language.fault(format!(
             "`{name}` has no gates: name one, or leave `{name}` out (`quality_gates: {{}}` means no gates at all)"
         )));
     }
     let mut rules: Vec<(usize, Rule)> = Vec::new();
-    for item in list.list(&format!("`{name}`"))? {
+    for item in items {
         let (tool, rule) = rule(item, own)?;
         if let Some((line, _)) = rules.iter().find(|(_, other)| other.gate.name == rule.gate.name) {
             return Err(

@@ -264,8 +264,8 @@ fn plain_syntax(level: Level) -> Option<&'static Rule> {
     RULES.get_or_init(read).iter().find(|rule| rule.level == level)
 }
 
-/// Raises a policy; what it does not say is as in `base`, and without one as in no policy at all, but for the gates of
-/// the built-in one.
+/// Reads a policy. Settings that it leaves out are those of `base`; without a base they have their defaults, and the gates
+/// are those of the built-in policy.
 pub(super) fn extend(
     root: &YamlNode,
     origin: &Arc<PolicyOrigin>,

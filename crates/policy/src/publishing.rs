@@ -119,15 +119,20 @@ impl Unjournalled {
 
     /// True if a pattern matches the file, whose path is relative to the root.
     pub(super) fn finds(&self, path: &str) -> bool {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let is_template = TEMPLATES.contains(&fold(name).as_str());
-        // A template is a secret all the same where it lies in a folder of secrets.
-        let other = if is_template { Some(format!("{folder}/template")) } else { None };
-        let secret = other.as_deref().map_or(path, |other| other.trim_start_matches('/'));
         let matches = |(glob, origin): &(Glob, Arc<PolicyOrigin>)| {
             origin.relative_path(path).is_some_and(|below| glob.matches(below))
         };
-        self.secrets.any_matches(secret) || self.patterns.iter().any(matches)
+        self.is_secret(path) || self.patterns.iter().any(matches)
+    }
+
+    fn is_secret(&self, path: &str) -> bool {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if !TEMPLATES.contains(&fold(name).as_str()) {
+            return self.secrets.any_matches(path);
+        }
+        // A template is a secret all the same where it lies in a folder of secrets.
+        let in_folder = format!("{folder}/template");
+        self.secrets.any_matches(in_folder.trim_start_matches('/'))
     }
 }
 

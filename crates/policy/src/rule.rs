@@ -78,13 +78,15 @@ impl Rule {
 
     /// Returns the same rule with another gate of the same name. The error is the end of a sentence.
     pub(super) fn rebind(&self, gate: &Arc<Gate>) -> Result<Rule, String> {
-        let own = |is_set: bool, what: &str| {
-            if is_set { Err(format!("`{what}` in a list that is extended")) } else { Ok(()) }
-        };
-        own(!self.args.is_empty() && gate.command().is_none(), "args")?;
         let role = if self.role == self.gate.role { gate.role } else { self.role };
-        own(role == Role::Fix && !gate.can_fix(), "role: fix")?;
-        own(self.scope == FixScope::File && !gate.can_fix(), "scope: file")?;
+        let unsupported = [
+            ("args", !self.args.is_empty() && gate.command().is_none()),
+            ("role: fix", role == Role::Fix && !gate.can_fix()),
+            ("scope: file", self.scope == FixScope::File && !gate.can_fix()),
+        ];
+        if let Some((option, _)) = unsupported.into_iter().find(|(_, is_set)| *is_set) {
+            return Err(format!("`{option}` in a list that is extended"));
+        }
         let timeout = if self.timeout == self.gate.timeout { gate.timeout } else { self.timeout };
         Ok(Rule { gate: Arc::clone(gate), role, timeout, ..self.clone() })
     }

@@ -153,44 +153,7 @@ impl EditResponse {
 
     /// Returns the warnings that neither the message nor a shown finding contains.
     pub fn unreported(&self) -> impl Iterator<Item = &ReportedWarning> {
-        let is_shown = |warning: &ReportedWarning| warning.finding.is_some_and(|at| at < self.findings.len());
-        self.validation_warnings.iter().filter(move |warning| !warning.in_message && !is_shown(warning))
-    }
-
-    /// Returns only what the next call needs: the result, the version, the edit ID, the moved lines, the findings that
-    /// count, and after a rejection the next step.
-    pub fn compact(self) -> EditResponse {
-        let succeeded = self.is_success();
-        let headline = self.for_text.headline.as_ref().filter(|_| succeeded);
-        let message = headline.map(|Headline { summary, details, .. }| format!("{summary}{details}"));
-        let reported = self.unreported().cloned().collect();
-        let findings: Vec<ReportedFinding> =
-            self.findings.into_iter().filter(|finding| finding.counts || finding.blocking).collect();
-        let names_blocking = findings.iter().any(|finding| finding.blocking);
-        EditResponse {
-            status: self.status,
-            code: self.code,
-            detail: self.detail,
-            message: message.or(self.message),
-            hint: self.hint,
-            field: self.field,
-            path: self.path,
-            key: self.key,
-            resolved_path: self.resolved_path,
-            version: self.version,
-            edit_id: self.edit_id,
-            since: self.since,
-            best: self.best,
-            next: self.next,
-            match_locations: if succeeded { Vec::new() } else { self.match_locations },
-            line_map: self.line_map,
-            errors: if names_blocking { Vec::new() } else { self.errors },
-            validation_warnings: reported,
-            findings,
-            notes: self.notes,
-            for_text: TextFields { headline: self.for_text.headline, ..TextFields::default() },
-            ..EditResponse::default()
-        }
+        self.validation_warnings.iter().filter(|warning| !warning.in_message && warning.finding.is_none())
     }
 
     /// Returns the result of a gate, if it ran.
@@ -416,7 +379,7 @@ pub struct ReportedWarning {
     pub text: String,
     /// Set when the message of the response ends with this warning, or a note says the same.
     pub in_message: bool,
-    /// The index of the finding that the warning repeats, in the list of all findings.
+    /// The index of the finding that the warning repeats, if the response has it.
     pub finding: Option<usize>,
 }
 
@@ -456,7 +419,7 @@ pub struct ReportedFinding {
     pub new: bool,
     /// True if the finding can block an edit.
     pub blocking: bool,
-    /// Set when the finding counts against the edit; the text form lists only these.
+    /// Set when the finding counts against the edit, as every one that blocks it does; the text form lists only these.
     #[serde(skip)]
     pub counts: bool,
 }

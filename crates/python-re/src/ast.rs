@@ -110,9 +110,9 @@ pub(super) enum Greediness {
 pub(super) type Width = (u128, u128);
 
 /// Returns the width of a sequence as Python computes it, from the widths of the groups closed so far.
-pub(super) fn width(row: &[Node], groups: &[Option<Width>]) -> Width {
+pub(super) fn width(sequence: &[Node], groups: &[Option<Width>]) -> Width {
     let mut total = (0, 0);
-    for node in row {
+    for node in sequence {
         let (least, most) = node_width(node, groups);
         total = (total.0 + least, if most == WIDEST { WIDEST } else { total.1 + most });
     }
@@ -125,7 +125,9 @@ fn node_width(node: &Node, groups: &[Option<Width>]) -> Width {
         Node::At(_) | Node::Look { .. } => (0, 0),
         Node::Atomic(body) | Node::Group { body, .. } => width(body, groups),
         Node::Reference(group) => groups.get(*group).copied().flatten().unwrap_or((0, WIDEST)),
-        Node::Branch(rows) => rows.iter().map(|row| width(row, groups)).reduce(wider).unwrap_or((0, 0)),
+        Node::Branch(alternatives) => {
+            alternatives.iter().map(|sequence| width(sequence, groups)).reduce(wider).unwrap_or((0, 0))
+        }
         Node::Condition { yes, no: Some(no), .. } => wider(width(yes, groups), width(no, groups)),
         Node::Condition { yes, no: None, .. } => (0, width(yes, groups).1),
         Node::Repeat { min, max, body, .. } => {

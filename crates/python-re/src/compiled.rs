@@ -4,7 +4,7 @@ use super::charset::CharSet;
 use super::error::Error;
 use super::flags::Flags;
 use super::linear::Linear;
-use super::parse::ReturnEscapes;
+use super::parse::CarriageReturnMode;
 use super::program::{self, Program};
 use super::{first, lower, parse};
 
@@ -23,7 +23,7 @@ impl Pattern {
     ///
     /// Errors: [`Error::Pattern`] with Python's message and position if Python rejects it, or if it is not supported here.
     pub fn compile(pattern: &str, flags: Flags) -> Result<Pattern, Error> {
-        Pattern::compile_with(pattern, flags, ReturnEscapes::Kept)
+        Pattern::compile_with(pattern, flags, CarriageReturnMode::Kept)
     }
 
     /// Compiles a pattern for texts whose only line end is a newline: `\r` directly before `\n` is left out, as in `a\r\nb`,
@@ -31,10 +31,14 @@ impl Pattern {
     ///
     /// Errors: those of [`Pattern::compile`].
     pub fn compile_for_newlines(pattern: &str, flags: Flags) -> Result<Pattern, Error> {
-        Pattern::compile_with(pattern, flags, ReturnEscapes::Folded)
+        Pattern::compile_with(pattern, flags, CarriageReturnMode::Folded)
     }
 
-    fn compile_with(pattern: &str, flags: Flags, carriage_returns: ReturnEscapes) -> Result<Pattern, Error> {
+    fn compile_with(
+        pattern: &str,
+        flags: Flags,
+        carriage_returns: CarriageReturnMode,
+    ) -> Result<Pattern, Error> {
         let parsed = parse::parse(pattern, flags, carriage_returns)?;
         let program = program::compile(&parsed)?;
         first::check_start(&parsed)?;

@@ -15,13 +15,13 @@ const MOST: usize = 200;
 /// Rejects a pattern that begins with a class whose scope differs from that of the whole pattern. CPython searches
 /// for the start of a match with the other scope and misses matches.
 pub(super) fn check_start(parsed: &ParsedPattern) -> Result<(), Error> {
-    let (mut row, mut flags) = (&parsed.row, parsed.flags);
-    while let Some(Node::Group { add, remove, body, .. }) = row.first() {
-        (row, flags) = (body, flags.scoped(*add, *remove));
+    let (mut sequence, mut flags) = (&parsed.sequence, parsed.flags);
+    while let Some(Node::Group { add, remove, body, .. }) = sequence.first() {
+        (sequence, flags) = (body, flags.scoped(*add, *remove));
     }
-    let Some(Node::In(set)) = row.first() else { return Ok(()) };
+    let Some(Node::In(set)) = sequence.first() else { return Ok(()) };
     let classes = set.items.iter().any(|item| matches!(item, Item::Category(..)));
-    if !classes || scope(flags) == scope(parsed.flags) || width(&parsed.row, &parsed.widths).0 == 0 {
+    if !classes || scope(flags) == scope(parsed.flags) || width(&parsed.sequence, &parsed.widths).0 == 0 {
         return Ok(());
     }
     let what = "not supported: a class under (?a:...) or (?u:...) at the start, where CPython misses matches";
@@ -62,8 +62,8 @@ fn collect(
             Op::Jump(target) => pc = *target,
             Op::Look { next, .. } => pc = *next,
             Op::Branch(index) => {
-                let rows = program.branches.get(*index)?;
-                return rows.iter().try_for_each(|row| collect(program, *row, ranges, remaining));
+                let starts = program.branches.get(*index)?;
+                return starts.iter().try_for_each(|start| collect(program, *start, ranges, remaining));
             }
             Op::Repeat { .. } | Op::Possessive { .. } => return None,
             Op::Until(Greediness::Greedy | Greediness::Lazy | Greediness::Possessive) => return None,

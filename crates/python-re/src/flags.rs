@@ -8,22 +8,23 @@ use super::error::Error;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Flags(u32);
 
-/// Each flag of Python's `re`: its bit, its letter and its long name.
+/// Each flag of Python's `re`, its letter and its long name.
 ///
 /// `LOCALE` is listed although `str` patterns cannot use it, so that its error names it.
-const KNOWN: [(u32, &str, &str); 7] = [
-    (2, "I", "IGNORECASE"),
-    (4, "L", "LOCALE"),
-    (8, "M", "MULTILINE"),
-    (16, "S", "DOTALL"),
-    (32, "U", "UNICODE"),
-    (64, "X", "VERBOSE"),
-    (256, "A", "ASCII"),
+const KNOWN: [(Flags, &str, &str); 7] = [
+    (Flags::IGNORECASE, "I", "IGNORECASE"),
+    (Flags::LOCALE, "L", "LOCALE"),
+    (Flags::MULTILINE, "M", "MULTILINE"),
+    (Flags::DOTALL, "S", "DOTALL"),
+    (Flags::UNICODE, "U", "UNICODE"),
+    (Flags::VERBOSE, "X", "VERBOSE"),
+    (Flags::ASCII, "A", "ASCII"),
 ];
 
 impl Flags {
     /// `re.IGNORECASE`: upper and lower case match each other.
     pub const IGNORECASE: Flags = Flags(2);
+    const LOCALE: Flags = Flags(4);
     /// `re.MULTILINE`: `^` and `$` also match at the ends of each line.
     pub const MULTILINE: Flags = Flags(8);
     /// `re.DOTALL`: `.` matches a line end, too.
@@ -38,7 +39,7 @@ impl Flags {
     ///
     /// Errors: [`Error::Flags`] for unknown or unsupported bits.
     pub fn from_bits(bits: i64) -> Result<Flags, Error> {
-        let known = KNOWN.iter().fold(0, |all, (bit, ..)| all | i64::from(*bit));
+        let known = KNOWN.iter().fold(0, |all, (flag, ..)| all | i64::from(flag.0));
         if bits & !known != 0 {
             return Err(Error::Flags(format!("{bits} is not a sum of I=2, M=8, S=16, U=32, X=64, A=256")));
         }
@@ -50,15 +51,15 @@ impl Flags {
     ///
     /// Errors: [`Error::Flags`] for other names.
     pub fn from_names(names: &str) -> Result<Flags, Error> {
-        let mut flags = 0;
+        let mut flags = Flags::default();
         for part in names.split(['|', ',', '+']).map(str::trim).filter(|part| !part.is_empty()) {
             let name = part.strip_prefix("re.").unwrap_or(part).to_ascii_uppercase();
             let found = KNOWN.iter().find(|(_, letter, long)| name == *letter || name == *long);
-            let (bit, ..) =
+            let (flag, ..) =
                 found.ok_or_else(|| Error::Flags(format!("`{part}` is not the name of a flag")))?;
-            flags |= bit;
+            flags = flags.with(*flag);
         }
-        Flags(flags).checked()
+        flags.checked()
     }
 
     /// Returns the flags as Python's integer.
@@ -95,11 +96,11 @@ impl Flags {
         let name = letter.to_ascii_uppercase();
         let lower = letter.is_ascii_lowercase() && letter != 'l';
         let known = KNOWN.iter().find(|(_, known, _)| known.starts_with(name));
-        known.filter(|_| lower).map(|(bit, ..)| Flags(*bit))
+        known.filter(|_| lower).map(|(flag, ..)| *flag)
     }
 
     fn checked(self) -> Result<Flags, Error> {
-        if self.0 & 4 != 0 {
+        if self.has(Flags::LOCALE) {
             return Err(Error::Flags("cannot use LOCALE flag with a str pattern".to_owned()));
         }
         if self.has(Flags::ASCII.with(Flags::UNICODE)) {

@@ -15,7 +15,13 @@ pub(super) struct ActiveRepeat {
 }
 
 impl Machine<'_> {
-    pub(super) fn frame(&self, wait: Wait, from: Point, repeat: usize) -> Frame {
+    /// Returns a frame of a step that is in no repetition of its own.
+    pub(super) fn frame(&self, wait: Wait, from: Point) -> Frame {
+        self.repeat_frame(wait, from, NOWHERE)
+    }
+
+    /// Returns a frame of a step of the repetition with this index.
+    pub(super) fn repeat_frame(&self, wait: Wait, from: Point, repeat: usize) -> Frame {
         Frame { wait, from, count: 0, last_mark: self.last_mark, repeat, last_at: NOWHERE }
     }
 

@@ -5,8 +5,8 @@
 use super::ast::{LookDirection, Node, Polarity, Sequence, width};
 use super::error::Error;
 use super::flags::Flags;
-use super::names::{GroupReference, quoted, read};
-use super::parse::{Parser, PatternStart, Spacing};
+use super::names::{GroupReference, quoted};
+use super::parse::{GlobalFlags, Parser, Spacing};
 use super::source::PatternToken;
 
 /// The function of a group besides grouping.
@@ -21,12 +21,12 @@ impl Parser {
     pub(super) fn group(
         &mut self,
         spacing: Spacing,
-        place: PatternStart,
-        row: &mut Sequence,
+        global_flags: GlobalFlags,
+        sequence: &mut Sequence,
     ) -> Result<Spacing, Error> {
         let start = self.source.position() - 1;
         if !self.source.eat('?')? {
-            row.push(self.contents(GroupKind::Capture(None), spacing, start)?);
+            sequence.push(self.contents(GroupKind::Capture(None), spacing, start)?);
             return Ok(spacing);
         }
         let none = Flags::default();
@@ -50,14 +50,14 @@ impl Parser {
             }
             PatternToken::Plain('(') => self.condition(spacing, start)?,
             PatternToken::Plain(letter) if letter == '-' || is_flag(letter) => {
-                return self.flag_group(letter, spacing, place, start, row);
+                return self.flag_group(letter, spacing, global_flags, start, sequence);
             }
             PatternToken::Plain(_) | PatternToken::Escaped(_) => {
                 let message = format!("unknown extension ?{}", sign.text());
                 return Err(self.source.error(&message, sign.len() + 1));
             }
         };
-        row.push(node);
+        sequence.push(node);
         Ok(spacing)
     }
 
@@ -131,7 +131,7 @@ impl Parser {
     }
 
     fn check_name(&self, name: &str) -> Result<(), Error> {
-        match read(name) {
+        match GroupReference::parse(name) {
             GroupReference::Name => Ok(()),
             GroupReference::Unsupported if !name.is_ascii() => {
                 Err(self.source.unsupported("a group name that is not ASCII"))
@@ -187,7 +187,7 @@ impl Parser {
     fn condition(&mut self, spacing: Spacing, start: usize) -> Result<Node, Error> {
         let name = self.source.until(')', "group name")?;
         let length = name.chars().count();
-        let group = match read(&name) {
+        let group = match GroupReference::parse(&name) {
             GroupReference::Name => self.group_named(&name)?,
             GroupReference::Number(0) => return Err(self.source.error("bad group number", length + 1)),
             GroupReference::Number(group) => {
@@ -204,8 +204,9 @@ impl Parser {
         };
         self.outside_look_behind(group)?;
         self.descend()?;
-        let yes = self.row(spacing, PatternStart::Inside)?;
-        let no = if self.source.eat('|')? { Some(self.row(spacing, PatternStart::Inside)?) } else { None };
+        let yes = self.sequence(spacing, GlobalFlags::Misplaced)?;
+        let no =
+            if self.source.eat('|')? { Some(self.sequence(spacing, GlobalFlags::Misplaced)?) } else { None };
         self.depth -= 1;
         if no.is_some() && self.source.next_is('|') {
             return Err(self.source.error("conditional backref with more than two branches", 0));
@@ -219,15 +220,15 @@ impl Parser {
         &mut self,
         letter: char,
         spacing: Spacing,
-        place: PatternStart,
+        global_flags: GlobalFlags,
         start: usize,
-        row: &mut Sequence,
+        sequence: &mut Sequence,
     ) -> Result<Spacing, Error> {
         if let Some((add, remove)) = self.inline_flags(letter)? {
-            row.push(self.contents(GroupKind::Plain(add, remove), spacing, start)?);
+            sequence.push(self.contents(GroupKind::Plain(add, remove), spacing, start)?);
             return Ok(spacing);
         }
-        if place != PatternStart::OfPattern {
+        if global_flags == GlobalFlags::Misplaced {
             return Err(self.source.error_at("global flags not at the start of the expression", start));
         }
         Ok(Spacing::from_flags(self.flags))

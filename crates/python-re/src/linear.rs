@@ -40,7 +40,7 @@ pub(super) enum LinearOutcome<T> {
 }
 
 /// The caches of a search.
-pub(super) struct Memory {
+pub(super) struct LinearCaches {
     forward: Cache,
     backward: Cache,
 }
@@ -74,8 +74,8 @@ impl Linear {
     }
 
     /// Creates empty caches for searches.
-    pub(super) fn memory(&self) -> Memory {
-        Memory { forward: self.forward.create_cache(), backward: self.backward.create_cache() }
+    pub(super) fn create_caches(&self) -> LinearCaches {
+        LinearCaches { forward: self.forward.create_cache(), backward: self.backward.create_cache() }
     }
 
     /// Returns the start and end of the leftmost match at or after a position.
@@ -83,12 +83,12 @@ impl Linear {
         &self,
         text: &str,
         from: usize,
-        memory: &mut Memory,
+        caches: &mut LinearCaches,
         budget: &mut StepBudget,
     ) -> Result<LinearOutcome<(usize, usize)>, Error> {
         let text = TextInput { bytes: text.as_bytes(), lines: self.lines };
         let before = from.checked_sub(1).and_then(|at| text.adjacent_byte(at));
-        let walk = AutomatonWalk { dfa: &self.forward, cache: &mut memory.forward, budget };
+        let walk = AutomatonWalk { dfa: &self.forward, cache: &mut caches.forward, budget };
         let config = start::Config::new().look_behind(before).anchored(Anchored::No);
         let advance = |at: usize| (at < text.bytes.len()).then(|| at + 1);
         let end = match walk.run(&config, from, |at| text.byte(at), advance)? {
@@ -96,7 +96,7 @@ impl Linear {
             LinearOutcome::NotFound => return Ok(LinearOutcome::NotFound),
             LinearOutcome::GivenUp => return Ok(LinearOutcome::GivenUp),
         };
-        let walk = AutomatonWalk { dfa: &self.backward, cache: &mut memory.backward, budget };
+        let walk = AutomatonWalk { dfa: &self.backward, cache: &mut caches.backward, budget };
         let config = start::Config::new().look_behind(text.adjacent_byte(end)).anchored(Anchored::Yes);
         let byte_before = |at: usize| at.checked_sub(1).and_then(|at| text.byte(at));
         let advance = |at: usize| (at > from).then(|| at - 1);

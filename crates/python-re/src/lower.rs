@@ -55,7 +55,7 @@ enum Empty {
 /// Translates a pattern that needs no backtracking.
 pub(super) fn lower(parsed: &ParsedPattern) -> Option<Lowered> {
     let mut anchors = Vec::new();
-    collect_anchors(&parsed.row, parsed.flags, &mut anchors);
+    collect_anchors(&parsed.sequence, parsed.flags, &mut anchors);
     let at_newlines = anchors.iter().any(|anchor| matches!(anchor, Anchor::LineStart | Anchor::LineEnd));
     let lines = match (anchors.contains(&Anchor::LastLineEnd), at_newlines) {
         // No mode is right for both.
@@ -64,7 +64,7 @@ pub(super) fn lower(parsed: &ParsedPattern) -> Option<Lowered> {
         (false, _) => LineMode::Newlines,
     };
     let mut lowering = Lowering { lines, ranges: MAX_RANGES };
-    let piece = lowering.row(&parsed.row, parsed.flags)?;
+    let piece = lowering.sequence(&parsed.sequence, parsed.flags)?;
     if piece.empty == Empty::Earlier {
         return None;
     }
@@ -72,15 +72,17 @@ pub(super) fn lower(parsed: &ParsedPattern) -> Option<Lowered> {
 }
 
 /// Collects the anchors of a sequence that [`Lowering`] can translate.
-fn collect_anchors(row: &[Node], flags: Flags, anchors: &mut Vec<Anchor>) {
-    for node in row {
+fn collect_anchors(sequence: &[Node], flags: Flags, anchors: &mut Vec<Anchor>) {
+    for node in sequence {
         match node {
             Node::At(at) => anchors.push(Anchor::from_position(*at, flags)),
             Node::Group { add, remove, body, .. } => {
                 collect_anchors(body, flags.scoped(*add, *remove), anchors);
             }
             Node::Repeat { body, .. } => collect_anchors(body, flags, anchors),
-            Node::Branch(rows) => rows.iter().for_each(|row| collect_anchors(row, flags, anchors)),
+            Node::Branch(alternatives) => {
+                alternatives.iter().for_each(|sequence| collect_anchors(sequence, flags, anchors))
+            }
             Node::Literal(_) | Node::NotLiteral(_) | Node::Any | Node::In(_) => {}
             Node::Atomic(_) | Node::Look { .. } | Node::Reference(_) | Node::Condition { .. } => {}
         }
@@ -93,10 +95,10 @@ struct Lowering {
 }
 
 impl Lowering {
-    fn row(&mut self, row: &[Node], flags: Flags) -> Option<LoweredPiece> {
-        let mut hirs = Vec::with_capacity(row.len());
+    fn sequence(&mut self, sequence: &[Node], flags: Flags) -> Option<LoweredPiece> {
+        let mut hirs = Vec::with_capacity(sequence.len());
         let mut empty = Empty::Last;
-        for node in row {
+        for node in sequence {
             let piece = self.node(node, flags)?;
             empty = empty.min(piece.empty);
             hirs.push(piece.hir);
@@ -114,9 +116,11 @@ impl Lowering {
                 hir: Hir::look(self.look(Anchor::from_position(*at, flags))?),
                 empty: Empty::Last,
             }),
-            Node::Group { capture: Some(_), body, .. } => self.row(body, flags),
-            Node::Group { capture: None, add, remove, body } => self.row(body, flags.scoped(*add, *remove)),
-            Node::Branch(rows) => self.branch(rows, flags),
+            Node::Group { capture: Some(_), body, .. } => self.sequence(body, flags),
+            Node::Group { capture: None, add, remove, body } => {
+                self.sequence(body, flags.scoped(*add, *remove))
+            }
+            Node::Branch(alternatives) => self.branch(alternatives, flags),
             Node::Repeat { greediness, min, max, body } => {
                 self.repeat(*greediness, (*min, *max), body, flags)
             }
@@ -145,11 +149,11 @@ impl Lowering {
         Some(class)
     }
 
-    fn branch(&mut self, rows: &[Sequence], flags: Flags) -> Option<LoweredPiece> {
-        let mut hirs = Vec::with_capacity(rows.len());
+    fn branch(&mut self, alternatives: &[Sequence], flags: Flags) -> Option<LoweredPiece> {
+        let mut hirs = Vec::with_capacity(alternatives.len());
         let mut empty = Empty::Never;
-        for row in rows {
-            let piece = self.row(row, flags)?;
+        for sequence in alternatives {
+            let piece = self.sequence(sequence, flags)?;
             empty = if empty == Empty::Never { piece.empty } else { Empty::Earlier };
             hirs.push(piece.hir);
         }
@@ -163,7 +167,7 @@ impl Lowering {
         body: &[Node],
         flags: Flags,
     ) -> Option<LoweredPiece> {
-        let piece = self.row(body, flags)?;
+        let piece = self.sequence(body, flags)?;
         if piece.empty != Empty::Never || max == 0 {
             return None;
         }
@@ -190,10 +194,10 @@ fn scalars(from: u32, to: u32) -> impl Iterator<Item = ClassUnicodeRange> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::{ReturnEscapes, parse};
+    use crate::parse::{CarriageReturnMode, parse};
 
     fn is_linear(pattern: &str) -> bool {
-        lower(&parse(pattern, Flags::default(), ReturnEscapes::Kept).unwrap()).is_some()
+        lower(&parse(pattern, Flags::default(), CarriageReturnMode::Kept).unwrap()).is_some()
     }
 
     #[test]

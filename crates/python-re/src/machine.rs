@@ -21,16 +21,16 @@ const FRAME: usize = 2;
 pub(super) struct Point {
     pub(super) pc: usize,
     pub(super) at: usize,
-    pub(super) layer: Layer,
+    pub(super) empty_match: EmptyMatch,
 }
 
 /// Decides if a match that ends where it starts is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layer {
+pub(super) enum EmptyMatch {
     /// It is rejected: there was already an empty match at this position.
-    MustAdvance,
+    Rejected,
     /// It is accepted, as always inside parts that are matched on their own.
-    Free,
+    Accepted,
 }
 
 /// The result of a step.
@@ -54,7 +54,7 @@ pub(super) struct Frame {
     pub(super) from: Point,
     pub(super) count: u32,
     pub(super) last_mark: isize,
-    /// The repetition of the step.
+    /// The index of the repetition that the step belongs to.
     pub(super) repeat: usize,
     pub(super) last_at: usize,
 }
@@ -128,12 +128,12 @@ impl<'s> Machine<'s> {
     }
 
     /// Tries to match at one position; returns the end of the match.
-    pub(super) fn attempt(&mut self, at: usize, layer: Layer) -> Result<Option<usize>, Error> {
+    pub(super) fn attempt(&mut self, at: usize, empty_match: EmptyMatch) -> Result<Option<usize>, Error> {
         (self.last_mark, self.current, self.start) = (-1, None, at);
         self.repeats.clear();
         self.frames.clear();
         self.saved.clear();
-        let mut point = Point { pc: 0, at, layer };
+        let mut point = Point { pc: 0, at, empty_match };
         loop {
             let mut result = self.advance(point)?;
             point = loop {
@@ -181,7 +181,7 @@ impl<'s> Machine<'s> {
                 }
                 Op::Success => {
                     self.part_end = point.at;
-                    let counts = point.layer == Layer::Free || point.at != self.start;
+                    let counts = point.empty_match == EmptyMatch::Accepted || point.at != self.start;
                     return Ok(if counts { PartResult::Matched } else { PartResult::Failed });
                 }
                 _ => match self.control(op, point)? {
@@ -193,7 +193,7 @@ impl<'s> Machine<'s> {
                 },
             };
             let Some((_, next)) = taken else { return Ok(PartResult::Failed) };
-            point = Point { pc: point.pc + 1, at: next, layer: point.layer };
+            point = Point { pc: point.pc + 1, at: next, ..point };
         }
     }
 
@@ -204,7 +204,7 @@ impl<'s> Machine<'s> {
             Op::Mark(mark) => self.mark(mark, point.at),
             Op::At(anchor) if !self.holds(anchor, point.at) => return Ok(Flow::Done(PartResult::Failed)),
             Op::At(_) | Op::Char(_) | Op::Set(_) | Op::Jump(_) | Op::Success => {}
-            Op::Branch(index) => return self.branch(index, point),
+            Op::Branch(_) => return self.branch(point),
             Op::RepeatUnit { greediness: Greediness::Greedy, min, max, unit } => {
                 return self.greedy_unit((min, max), unit, point);
             }

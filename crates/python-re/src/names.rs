@@ -13,17 +13,39 @@ pub(super) enum GroupReference {
     Unsupported,
 }
 
-/// Classifies the name of a group as Python does.
-pub(super) fn read(name: &str) -> GroupReference {
-    if !name.is_ascii() {
-        return GroupReference::Unsupported;
+impl GroupReference {
+    /// Classifies the name of a group as Python does.
+    pub(super) fn parse(name: &str) -> GroupReference {
+        if !name.is_ascii() {
+            return GroupReference::Unsupported;
+        }
+        let mut bytes = name.bytes();
+        let starts = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+        if starts && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            return GroupReference::Name;
+        }
+        GroupReference::parse_number(name)
     }
-    let mut bytes = name.bytes();
-    let starts = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-    if starts && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-        return GroupReference::Name;
+
+    /// Parses ASCII text as Python's `int()` does.
+    fn parse_number(name: &str) -> GroupReference {
+        let trimmed = name.trim_matches(|char: char| matches!(char, ' ' | '\t'..='\r' | '\x1c'..='\x1f'));
+        let (negative, digits) = match trimmed.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, trimmed.strip_prefix('+').unwrap_or(trimmed)),
+        };
+        let well_formed =
+            digits.split('_').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
+        if !well_formed {
+            return GroupReference::Invalid;
+        }
+        match digits.replace('_', "").parse::<u32>() {
+            Ok(0) => GroupReference::Number(0),
+            Ok(_) if negative => GroupReference::Invalid,
+            Ok(value) => GroupReference::Number(value as usize),
+            Err(_) => GroupReference::Unsupported,
+        }
     }
-    number(name)
 }
 
 /// Quotes a text as Python's `repr` does.
@@ -43,24 +65,4 @@ pub(super) fn quoted(text: &str) -> String {
     }
     out.push(quote);
     out
-}
-
-/// Parses ASCII text as Python's `int()` does.
-fn number(name: &str) -> GroupReference {
-    let trimmed = name.trim_matches(|char: char| matches!(char, ' ' | '\t'..='\r' | '\x1c'..='\x1f'));
-    let (negative, digits) = match trimmed.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, trimmed.strip_prefix('+').unwrap_or(trimmed)),
-    };
-    let well_formed =
-        digits.split('_').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
-    if !well_formed {
-        return GroupReference::Invalid;
-    }
-    match digits.replace('_', "").parse::<u32>() {
-        Ok(0) => GroupReference::Number(0),
-        Ok(_) if negative => GroupReference::Invalid,
-        Ok(value) => GroupReference::Number(value as usize),
-        Err(_) => GroupReference::Unsupported,
-    }
 }

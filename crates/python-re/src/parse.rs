@@ -13,7 +13,7 @@ const DEEPEST: usize = 100;
 const LONGEST: usize = 8_000;
 
 pub(super) struct ParsedPattern {
-    pub(super) row: Sequence,
+    pub(super) sequence: Sequence,
     pub(super) flags: Flags,
     pub(super) widths: Vec<Option<Width>>,
     pub(super) names: Vec<(String, usize)>,
@@ -31,12 +31,12 @@ pub(super) struct Parser {
     /// The groups that conditions refer to, with the position of each reference.
     pub(super) condition_groups: Vec<(usize, usize)>,
     pub(super) depth: usize,
-    carriage_returns: ReturnEscapes,
+    carriage_returns: CarriageReturnMode,
 }
 
 /// Decides how a carriage return directly before a newline is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ReturnEscapes {
+pub(super) enum CarriageReturnMode {
     /// It is a character of its own.
     Kept,
     /// It is left out, unless it or the newline is repeated.
@@ -50,6 +50,13 @@ pub(super) enum Spacing {
     Skipped,
 }
 
+/// Decides if flags of the whole pattern, as in `(?i)`, may follow: only at its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum GlobalFlags {
+    Allowed,
+    Misplaced,
+}
+
 impl Spacing {
     pub(super) fn from_flags(flags: Flags) -> Spacing {
         if flags.has(Flags::VERBOSE) { Spacing::Skipped } else { Spacing::Preserved }
@@ -59,7 +66,7 @@ impl Spacing {
 pub(super) fn parse(
     text: &str,
     flags: Flags,
-    carriage_returns: ReturnEscapes,
+    carriage_returns: CarriageReturnMode,
 ) -> Result<ParsedPattern, Error> {
     let source = TokenReader::new(text, Error::Pattern)?;
     if text.chars().count() > LONGEST {
@@ -75,7 +82,7 @@ pub(super) fn parse(
         depth: 0,
         carriage_returns,
     };
-    let row = parser.alternatives(Spacing::from_flags(flags))?;
+    let sequence = parser.alternatives(Spacing::from_flags(flags))?;
     if parser.flags.has(Flags::ASCII.with(Flags::UNICODE)) {
         return Err(parser.source.refuse("ASCII and UNICODE flags are incompatible"));
     }
@@ -87,18 +94,19 @@ pub(super) fn parse(
         return Err(parser.source.error_at(&format!("invalid group reference {group}"), *position));
     }
     let flags = if parser.flags.has(Flags::ASCII) { parser.flags } else { parser.flags.with(Flags::UNICODE) };
-    Ok(ParsedPattern { row, flags, widths: parser.widths, names: parser.names })
+    Ok(ParsedPattern { sequence, flags, widths: parser.widths, names: parser.names })
 }
 
 impl Parser {
     /// Parses the alternatives of `a|b|c`, up to the end of their group.
     pub(super) fn alternatives(&mut self, spacing: Spacing) -> Result<Sequence, Error> {
         let (outermost, mut spacing) = (self.depth == 0, spacing);
-        let mut rows = Vec::new();
+        let mut alternatives = Vec::new();
         self.descend()?;
         loop {
-            let first = outermost && rows.is_empty();
-            rows.push(self.row(spacing, if first { PatternStart::OfPattern } else { PatternStart::Inside })?);
+            let is_start = outermost && alternatives.is_empty();
+            let global_flags = if is_start { GlobalFlags::Allowed } else { GlobalFlags::Misplaced };
+            alternatives.push(self.sequence(spacing, global_flags)?);
             if !self.source.eat('|')? {
                 break;
             }
@@ -107,7 +115,7 @@ impl Parser {
             }
         }
         self.depth -= 1;
-        Ok(joined(rows))
+        Ok(joined(alternatives))
     }
 
     /// Enters one nesting level. Errors: [`Error::Pattern`] if the nesting is too deep.
@@ -120,8 +128,12 @@ impl Parser {
     }
 
     /// Parses one alternative, up to the next bar.
-    pub(super) fn row(&mut self, spacing: Spacing, start: PatternStart) -> Result<Sequence, Error> {
-        let (mut row, mut spacing) = (Sequence::new(), spacing);
+    pub(super) fn sequence(
+        &mut self,
+        spacing: Spacing,
+        global_flags: GlobalFlags,
+    ) -> Result<Sequence, Error> {
+        let (mut sequence, mut spacing) = (Sequence::new(), spacing);
         while let Some(token) = self.source.next() {
             if token.is('|') || token.is(')') {
                 break;
@@ -130,26 +142,23 @@ impl Parser {
             match token {
                 PatternToken::Plain(' ' | '\t'..='\r') if spacing == Spacing::Skipped => {}
                 PatternToken::Plain('#') if spacing == Spacing::Skipped => self.skip_line()?,
-                PatternToken::Escaped(escaped) => row.push(self.escape(escaped)?),
-                PatternToken::Plain('[') => row.push(self.set()?),
-                PatternToken::Plain(char @ ('*' | '+' | '?' | '{')) => self.repeat(char, &mut row)?,
-                PatternToken::Plain('.') => row.push(Node::Any),
+                PatternToken::Escaped(escaped) => sequence.push(self.escape(escaped)?),
+                PatternToken::Plain('[') => sequence.push(self.set()?),
+                PatternToken::Plain(char @ ('*' | '+' | '?' | '{')) => self.repeat(char, &mut sequence)?,
+                PatternToken::Plain('.') => sequence.push(Node::Any),
                 PatternToken::Plain('(') => {
-                    let place = if start == PatternStart::OfPattern && row.is_empty() {
-                        start
-                    } else {
-                        PatternStart::Inside
-                    };
-                    spacing = self.group(spacing, place, &mut row)?;
+                    let global_flags =
+                        if sequence.is_empty() { global_flags } else { GlobalFlags::Misplaced };
+                    spacing = self.group(spacing, global_flags, &mut sequence)?;
                 }
-                PatternToken::Plain('^') => row.push(Node::At(At::Beginning)),
-                PatternToken::Plain('$') => row.push(Node::At(At::End)),
-                PatternToken::Plain(char) => row.push(Node::Literal(u32::from(char))),
+                PatternToken::Plain('^') => sequence.push(Node::At(At::Beginning)),
+                PatternToken::Plain('$') => sequence.push(Node::At(At::End)),
+                PatternToken::Plain(char) => sequence.push(Node::Literal(u32::from(char))),
             }
         }
         Ok(unpacked(match self.carriage_returns {
-            ReturnEscapes::Kept => row,
-            ReturnEscapes::Folded => folded(row),
+            CarriageReturnMode::Kept => sequence,
+            CarriageReturnMode::Folded => folded(sequence),
         }))
     }
 
@@ -163,7 +172,7 @@ impl Parser {
     }
 
     /// Parses a repetition of the last node of the sequence.
-    fn repeat(&mut self, sign: char, row: &mut Sequence) -> Result<(), Error> {
+    fn repeat(&mut self, sign: char, sequence: &mut Sequence) -> Result<(), Error> {
         let start = self.source.position();
         let counts = match sign {
             '?' => Some((0, 1)),
@@ -172,10 +181,10 @@ impl Parser {
             _ => self.counts(start)?,
         };
         let Some((min, max)) = counts else {
-            row.push(Node::Literal(u32::from(sign)));
+            sequence.push(Node::Literal(u32::from(sign)));
             return Ok(());
         };
-        let last = match row.pop() {
+        let last = match sequence.pop() {
             None | Some(Node::At(_)) => return Err(self.source.error_at("nothing to repeat", start - 1)),
             Some(Node::Repeat { .. }) => return Err(self.source.error_at("multiple repeat", start - 1)),
             Some(last) => last,
@@ -189,7 +198,7 @@ impl Parser {
             Node::Group { capture: None, add, remove, body } if add.is_empty() && remove.is_empty() => body,
             other => vec![other],
         };
-        row.push(Node::Repeat { greediness, min, max, body });
+        sequence.push(Node::Repeat { greediness, min, max, body });
         Ok(())
     }
 
@@ -221,33 +230,26 @@ impl Parser {
     }
 }
 
-/// The position of a sequence: at the start of the whole pattern, where global flags are allowed, or elsewhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PatternStart {
-    OfPattern,
-    Inside,
-}
-
 /// Joins alternatives into one sequence. A common prefix is moved in front of them, and single characters become a
 /// set.
-fn joined(mut rows: Vec<Sequence>) -> Sequence {
-    let mut row = Sequence::new();
-    if rows.len() > 1 {
-        while let Some(first) = common_start(&rows) {
-            rows.iter_mut().for_each(|rest| drop(rest.remove(0)));
-            row.push(first);
-        }
-        match as_set(&rows) {
-            Some(set) => row.push(Node::In(set)),
-            None => row.push(Node::Branch(rows)),
-        }
-        return row;
+fn joined(mut alternatives: Vec<Sequence>) -> Sequence {
+    if alternatives.len() <= 1 {
+        return alternatives.pop().unwrap_or_default();
     }
-    rows.pop().unwrap_or_default()
+    let mut sequence = Sequence::new();
+    while let Some(first) = common_start(&alternatives) {
+        alternatives.iter_mut().for_each(|rest| drop(rest.remove(0)));
+        sequence.push(first);
+    }
+    match as_set(&alternatives) {
+        Some(set) => sequence.push(Node::In(set)),
+        None => sequence.push(Node::Branch(alternatives)),
+    }
+    sequence
 }
 
-fn common_start(rows: &[Sequence]) -> Option<Node> {
-    let (first, rest) = rows.split_first()?;
+fn common_start(alternatives: &[Sequence]) -> Option<Node> {
+    let (first, rest) = alternatives.split_first()?;
     let first = first.first()?;
     let bare = match first {
         Node::Literal(_)
@@ -259,14 +261,14 @@ fn common_start(rows: &[Sequence]) -> Option<Node> {
         Node::Branch(_) | Node::Group { .. } | Node::Repeat { .. } => false,
         Node::Atomic(_) | Node::Look { .. } | Node::Condition { .. } => false,
     };
-    let shared = bare && rest.iter().all(|row| row.first() == Some(first));
+    let shared = bare && rest.iter().all(|sequence| sequence.first() == Some(first));
     shared.then(|| first.clone())
 }
 
-fn as_set(rows: &[Sequence]) -> Option<Set> {
+fn as_set(alternatives: &[Sequence]) -> Option<Set> {
     let mut items = Vec::new();
-    for row in rows {
-        match row.as_slice() {
+    for sequence in alternatives {
+        match sequence.as_slice() {
             [Node::Literal(char)] => items.push(Item::Literal(*char)),
             [Node::In(Set { negated: false, items: members })] => items.extend(members),
             _ => return None,
@@ -287,10 +289,10 @@ pub(super) fn unique(items: Vec<Item>) -> Vec<Item> {
 }
 
 /// Removes each carriage return directly before a newline.
-fn folded(row: Sequence) -> Sequence {
+fn folded(sequence: Sequence) -> Sequence {
     let [carriage_return, newline] = ['\r', '\n'].map(|char| Node::Literal(u32::from(char)));
-    let mut out = Sequence::with_capacity(row.len());
-    for node in row {
+    let mut out = Sequence::with_capacity(sequence.len());
+    for node in sequence {
         if node == newline {
             out.pop_if(|last| *last == carriage_return);
         }
@@ -300,9 +302,9 @@ fn folded(row: Sequence) -> Sequence {
 }
 
 /// Replaces plain groups by their bodies.
-fn unpacked(row: Sequence) -> Sequence {
-    let mut out = Sequence::with_capacity(row.len());
-    for node in row {
+fn unpacked(sequence: Sequence) -> Sequence {
+    let mut out = Sequence::with_capacity(sequence.len());
+    for node in sequence {
         match node {
             Node::Group { capture: None, add, remove, body } if add.is_empty() && remove.is_empty() => {
                 out.extend(body);

@@ -101,7 +101,7 @@ pub(super) struct Program {
 
 pub(super) fn compile(parsed: &ParsedPattern) -> Result<Program, Error> {
     let mut compiler = Compiler { program: Program::default(), parsed };
-    compiler.row(&parsed.row, parsed.flags)?;
+    compiler.sequence(&parsed.sequence, parsed.flags)?;
     compiler.push(Op::Success);
     compiler.program.unit_indices.clear();
     Ok(compiler.program)
@@ -129,8 +129,8 @@ impl Compiler<'_> {
         }
     }
 
-    fn row(&mut self, row: &[Node], flags: Flags) -> Result<(), Error> {
-        row.iter().try_for_each(|node| self.node(node, flags))
+    fn sequence(&mut self, sequence: &[Node], flags: Flags) -> Result<(), Error> {
+        sequence.iter().try_for_each(|node| self.node(node, flags))
     }
 
     fn node(&mut self, node: &Node, flags: Flags) -> Result<(), Error> {
@@ -143,14 +143,14 @@ impl Compiler<'_> {
             Node::At(at) => {
                 self.push(Op::At(Anchor::from_position(*at, flags)));
             }
-            Node::Branch(rows) => self.branch(rows, flags)?,
+            Node::Branch(alternatives) => self.branch(alternatives, flags)?,
             Node::Group { capture: Some(group), body, .. } => {
                 self.push(Op::Mark((group - 1) * 2));
-                self.row(body, flags)?;
+                self.sequence(body, flags)?;
                 self.push(Op::Mark((group - 1) * 2 + 1));
             }
             Node::Group { capture: None, add, remove, body } => {
-                self.row(body, flags.scoped(*add, *remove))?
+                self.sequence(body, flags.scoped(*add, *remove))?
             }
             Node::Repeat { greediness, min, max, body } => {
                 self.repeat(*greediness, (*min, *max), body, flags)?
@@ -188,20 +188,20 @@ impl Compiler<'_> {
     }
 
     /// Compiles a sequence with a `Success` behind it; returns the index of the following step.
-    fn closed(&mut self, row: &[Node], flags: Flags) -> Result<usize, Error> {
-        self.row(row, flags)?;
+    fn closed(&mut self, sequence: &[Node], flags: Flags) -> Result<usize, Error> {
+        self.sequence(sequence, flags)?;
         self.push(Op::Success);
         Ok(self.next_index())
     }
 
-    fn branch(&mut self, rows: &[Sequence], flags: Flags) -> Result<(), Error> {
+    fn branch(&mut self, alternatives: &[Sequence], flags: Flags) -> Result<(), Error> {
         let index = self.program.branches.len();
         self.program.branches.push(Vec::new());
         self.push(Op::Branch(index));
         let (mut starts, mut jumps) = (Vec::new(), Vec::new());
-        for row in rows {
+        for sequence in alternatives {
             starts.push(self.next_index());
-            self.row(row, flags)?;
+            self.sequence(sequence, flags)?;
             jumps.push(self.push(Op::Success));
         }
         let end = self.next_index();
@@ -230,7 +230,7 @@ impl Compiler<'_> {
             self.set(start, Op::Possessive { min, max, next });
             return Ok(());
         }
-        self.row(body, flags)?;
+        self.sequence(body, flags)?;
         let until = self.push(Op::Until(greediness));
         self.set(start, Op::Repeat { min, max, until });
         Ok(())
@@ -271,12 +271,12 @@ impl Compiler<'_> {
         flags: Flags,
     ) -> Result<(), Error> {
         let start = self.push(Op::Success);
-        self.row(yes, flags)?;
+        self.sequence(yes, flags)?;
         let mut otherwise = self.next_index();
         if let Some(no) = no {
             let jump = self.push(Op::Success);
             otherwise = self.next_index();
-            self.row(no, flags)?;
+            self.sequence(no, flags)?;
             self.set(jump, Op::Jump(self.next_index()));
         }
         self.set(start, Op::Condition { group, otherwise });

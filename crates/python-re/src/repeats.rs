@@ -6,7 +6,7 @@
 use super::ast::{ENDLESS, Polarity};
 use super::error::Error;
 use super::frames::ActiveRepeat;
-use super::machine::{Flow, Frame, Layer, Machine, NOWHERE, PartResult, Point, RepeatState, Wait};
+use super::machine::{EmptyMatch, Flow, Frame, Machine, NOWHERE, PartResult, Point, RepeatState, Wait};
 use super::program::Op;
 
 impl Machine<'_> {
@@ -57,7 +57,7 @@ impl Machine<'_> {
         let body = point.pc + 1;
         self.repeats.push(RepeatState { body, min, max, count: -1, outer: self.current, last_at: NOWHERE });
         self.current = Some(index);
-        self.wait(self.frame(Wait::Repeat, point, index))?;
+        self.wait(self.repeat_frame(Wait::Repeat, point, index))?;
         Ok(Flow::Run(Point { pc: until, ..point }))
     }
 
@@ -70,7 +70,7 @@ impl Machine<'_> {
         }
         if (count < repeat.max || repeat.max == ENDLESS) && point.at != repeat.last_at {
             self.set_count(index, i64::from(count));
-            let frame = self.frame(Wait::GreedyBody, point, index);
+            let frame = self.repeat_frame(Wait::GreedyBody, point, index);
             self.save(frame.last_mark)?;
             self.set_last(index, point.at);
             self.wait(Frame { count, last_at: repeat.last_at, ..frame })?;
@@ -96,7 +96,7 @@ impl Machine<'_> {
 
     fn greedy_tail(&mut self, index: usize, repeat: RepeatState, point: Point) -> Result<Flow, Error> {
         self.current = repeat.outer;
-        self.wait(self.frame(Wait::GreedyTail, point, index))?;
+        self.wait(self.repeat_frame(Wait::GreedyTail, point, index))?;
         Ok(Flow::Run(Point { pc: point.pc + 1, ..point }))
     }
 
@@ -108,7 +108,7 @@ impl Machine<'_> {
         point: Point,
     ) -> Result<Flow, Error> {
         self.set_count(index, i64::from(count));
-        self.wait(Frame { count, ..self.frame(Wait::RequiredBody, point, index) })?;
+        self.wait(Frame { count, ..self.repeat_frame(Wait::RequiredBody, point, index) })?;
         Ok(Flow::Run(Point { pc: repeat.body, ..point }))
     }
 
@@ -120,7 +120,7 @@ impl Machine<'_> {
             return self.required_body(index, repeat, count, point);
         }
         self.current = repeat.outer;
-        let frame = self.frame(Wait::LazyTail, point, index);
+        let frame = self.repeat_frame(Wait::LazyTail, point, index);
         self.save_if_repeating(frame.last_mark)?;
         self.wait(Frame { count, ..frame })?;
         Ok(Flow::Run(Point { pc: point.pc + 1, ..point }))
@@ -154,7 +154,7 @@ impl Machine<'_> {
 
     pub(super) fn possessive(&mut self, point: Point) -> Result<Flow, Error> {
         self.part_end = point.at;
-        let frame = self.frame(Wait::PossessiveRequired, point, NOWHERE);
+        let frame = self.frame(Wait::PossessiveRequired, point);
         self.possessive_again(frame)
     }
 
@@ -163,7 +163,7 @@ impl Machine<'_> {
         let Some(Op::Possessive { min, max, next }) = self.program.ops.get(frame.from.pc).copied() else {
             return Ok(Flow::Done(PartResult::Failed));
         };
-        let body = Point { pc: frame.from.pc + 1, at: self.part_end, layer: Layer::Free };
+        let body = Point { pc: frame.from.pc + 1, at: self.part_end, empty_match: EmptyMatch::Accepted };
         if frame.count < min {
             self.wait(frame)?;
             return Ok(Flow::Run(body));
@@ -174,7 +174,7 @@ impl Machine<'_> {
             self.wait(Frame { wait: Wait::PossessiveMore, last_mark, last_at, ..frame })?;
             return Ok(Flow::Run(body));
         }
-        Ok(Flow::Run(Point { pc: next, at: self.part_end, layer: frame.from.layer }))
+        Ok(Flow::Run(Point { pc: next, at: self.part_end, ..frame.from }))
     }
 
     fn after_possessive(&mut self, frame: Frame, result: PartResult) -> Result<Flow, Error> {
@@ -186,7 +186,7 @@ impl Machine<'_> {
         (self.last_mark, self.part_end) = (frame.last_mark, frame.last_at);
         match self.program.ops.get(frame.from.pc) {
             Some(Op::Possessive { next, .. }) => {
-                Ok(Flow::Run(Point { pc: *next, at: frame.last_at, layer: frame.from.layer }))
+                Ok(Flow::Run(Point { pc: *next, at: frame.last_at, ..frame.from }))
             }
             Some(_) | None => Ok(Flow::Done(PartResult::Failed)),
         }
@@ -217,8 +217,8 @@ impl Machine<'_> {
 
     /// Matches a part on its own.
     pub(super) fn match_part(&mut self, wait: Wait, point: Point, at: usize) -> Result<Flow, Error> {
-        self.wait(self.frame(wait, point, NOWHERE))?;
-        Ok(Flow::Run(Point { pc: point.pc + 1, at, layer: Layer::Free }))
+        self.wait(self.frame(wait, point))?;
+        Ok(Flow::Run(Point { pc: point.pc + 1, at, empty_match: EmptyMatch::Accepted }))
     }
 
     fn after_part(&mut self, frame: Frame, result: PartResult) -> Flow {

@@ -6,7 +6,7 @@ use super::budget::StepBudget;
 use super::charset::CharSet;
 use super::compiled::Pattern;
 use super::error::Error;
-use super::machine::{Layer, Machine};
+use super::machine::{EmptyMatch, Machine};
 use super::program::{Anchor, Op};
 
 pub(super) struct BacktrackingSearch<'s> {
@@ -27,22 +27,25 @@ impl<'s> BacktrackingSearch<'s> {
         BacktrackingSearch { machine, first: pattern.first.as_ref(), start_only }
     }
 
-    /// Returns the leftmost match at or after a position. At that position itself it must not be empty if `layer`
-    /// forbids it.
-    pub(super) fn find(&mut self, from: usize, layer: Layer) -> Result<Option<(usize, usize)>, Error> {
-        let (mut at, mut layer) = (from, layer);
+    /// Returns the leftmost match at or after a position. At that position itself it must not be empty if `empty_match`
+    /// says so.
+    pub(super) fn find(
+        &mut self,
+        mut at: usize,
+        mut empty_match: EmptyMatch,
+    ) -> Result<Option<(usize, usize)>, Error> {
         loop {
             let next = self.machine.char_at(at);
             let possible = self.first.is_none_or(|first| next.is_some_and(|(char, _)| first.contains(char)));
             if possible {
-                if let Some(end) = self.machine.attempt(at, layer)? {
+                if let Some(end) = self.machine.attempt(at, empty_match)? {
                     return Ok(Some((at, end)));
                 }
             } else {
                 self.machine.budget.spend(1)?;
             }
             let Some((_, next)) = next.filter(|_| !self.start_only) else { return Ok(None) };
-            (at, layer) = (next, Layer::Free);
+            (at, empty_match) = (next, EmptyMatch::Accepted);
         }
     }
 }

@@ -5,7 +5,7 @@
 use super::compiled::Pattern;
 use super::error::Error;
 use super::escape::control;
-use super::names::{GroupReference, quoted, read};
+use super::names::{GroupReference, quoted};
 use super::source::{PatternToken, TokenReader, is_octal, octal};
 
 /// A replacement template, parsed for one pattern.
@@ -98,7 +98,7 @@ impl TemplateReader<'_> {
         }
         let name = self.source.until('>', "group name")?;
         let offset = name.chars().count() + 1;
-        match read(&name) {
+        match GroupReference::parse(&name) {
             GroupReference::Name => match self.pattern.group_named(&name) {
                 Some(group) => self.group(group, offset),
                 None => Err(self.source.refuse(&format!("unknown group name {}", quoted(&name)))),

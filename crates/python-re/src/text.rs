@@ -80,6 +80,6 @@ impl Machine<'_> {
             }
             (from, at) = (next, after);
         }
-        Ok(Flow::Run(Point { pc: point.pc + 1, at, layer: point.layer }))
+        Ok(Flow::Run(Point { pc: point.pc + 1, at, ..point }))
     }
 }

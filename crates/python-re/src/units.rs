@@ -3,23 +3,26 @@
 //! Invariant: the function that saves marks pops them again, whatever the result.
 
 use super::error::Error;
-use super::machine::{Flow, Frame, Machine, NOWHERE, PartResult, Point, Wait};
+use super::machine::{Flow, Frame, Machine, PartResult, Point, Wait};
 use super::program::Op;
 
 impl Machine<'_> {
-    pub(super) fn branch(&mut self, index: usize, point: Point) -> Result<Flow, Error> {
-        let frame = self.frame(Wait::Branch, point, index);
+    pub(super) fn branch(&mut self, point: Point) -> Result<Flow, Error> {
+        let frame = self.frame(Wait::Branch, point);
         self.save_if_repeating(frame.last_mark)?;
         self.next_branch(frame)
     }
 
     pub(super) fn next_branch(&mut self, frame: Frame) -> Result<Flow, Error> {
-        let rows = self.program.branches.get(frame.repeat).map_or(&[][..], Vec::as_slice);
+        let starts = match self.program.ops.get(frame.from.pc) {
+            Some(Op::Branch(index)) => self.program.branches.get(*index).map_or(&[][..], Vec::as_slice),
+            Some(_) | None => &[],
+        };
         let tried = frame.count as usize;
-        let next = rows.iter().skip(tried).position(|row| self.may_start(*row, frame.from.at));
-        let found = next.and_then(|skipped| Some((tried + skipped, *rows.get(tried + skipped)?)));
+        let next = starts.iter().skip(tried).position(|start| self.may_start(*start, frame.from.at));
+        let found = next.and_then(|skipped| Some((tried + skipped, *starts.get(tried + skipped)?)));
         let Some((chosen, pc)) = found else {
-            self.budget.spend(rows.len() - tried.min(rows.len()))?;
+            self.budget.spend(starts.len() - tried.min(starts.len()))?;
             self.drop_saved_if_repeating(frame.last_mark);
             return Ok(Flow::Done(PartResult::Failed));
         };
@@ -69,7 +72,7 @@ impl Machine<'_> {
             return Ok(Flow::Done(PartResult::Failed));
         }
         let from = Point { at, ..point };
-        let frame = Frame { count, ..self.frame(Wait::UnitTail, from, min as usize) };
+        let frame = Frame { count, ..self.frame(Wait::UnitTail, from) };
         self.save_if_repeating(frame.last_mark)?;
         self.unit_tail(frame)
     }
@@ -93,10 +96,8 @@ impl Machine<'_> {
 
     /// Gives back one character of a repeated unit, unless the minimum count is reached.
     fn step_back(&self, frame: &mut Frame) -> bool {
-        if frame.count as usize <= frame.repeat {
-            return false;
-        }
-        let Some(before) = self.before(frame.from.at) else { return false };
+        let Some(Op::RepeatUnit { min, .. }) = self.program.ops.get(frame.from.pc) else { return false };
+        let Some(before) = self.before(frame.from.at).filter(|_| frame.count > *min) else { return false };
         frame.from.at = before;
         frame.count -= 1;
         true
@@ -119,7 +120,7 @@ impl Machine<'_> {
             return Ok(Flow::Done(PartResult::Failed));
         }
         let from = Point { at, ..point };
-        let frame = Frame { count, ..self.frame(Wait::LazyUnitTail, from, NOWHERE) };
+        let frame = Frame { count, ..self.frame(Wait::LazyUnitTail, from) };
         self.save_if_repeating(frame.last_mark)?;
         self.wait(frame)?;
         Ok(Flow::Run(Point { pc: point.pc + 1, ..from }))

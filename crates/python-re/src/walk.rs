@@ -10,8 +10,8 @@ use std::ops::Range;
 use super::budget::StepBudget;
 use super::compiled::Pattern;
 use super::error::Error;
-use super::linear::{Linear, LinearOutcome, Memory};
-use super::machine::Layer;
+use super::linear::{Linear, LinearCaches, LinearOutcome};
+use super::machine::EmptyMatch;
 use super::search::BacktrackingSearch;
 
 /// The cost of a match besides the search, in steps.
@@ -28,11 +28,11 @@ pub(super) enum MatchDetail {
 
 /// An iteration over the matches of a text.
 pub(super) struct MatchWalk<'s> {
-    linear: Option<(&'s Linear, Memory)>,
+    linear: Option<(&'s Linear, LinearCaches)>,
     search: BacktrackingSearch<'s>,
     text: &'s str,
     at: usize,
-    layer: Layer,
+    empty_match: EmptyMatch,
     detail: MatchDetail,
 }
 
@@ -44,11 +44,11 @@ impl<'s> MatchWalk<'s> {
         budget: &'s mut StepBudget,
     ) -> MatchWalk<'s> {
         MatchWalk {
-            linear: pattern.linear.as_ref().map(|linear| (linear, linear.memory())),
+            linear: pattern.linear.as_ref().map(|linear| (linear, linear.create_caches())),
             search: BacktrackingSearch::new(pattern, text, budget),
             text,
             at: 0,
-            layer: Layer::Free,
+            empty_match: EmptyMatch::Accepted,
             detail: if pattern.groups > 0 { detail } else { MatchDetail::Span },
         }
     }
@@ -58,7 +58,7 @@ impl<'s> MatchWalk<'s> {
         self.spend(MATCH)?;
         let Some((start, end)) = self.find()? else { return Ok(None) };
         self.at = end;
-        self.layer = if start == end { Layer::MustAdvance } else { Layer::Free };
+        self.empty_match = if start == end { EmptyMatch::Rejected } else { EmptyMatch::Accepted };
         Ok(Some(start..end))
     }
 
@@ -73,26 +73,26 @@ impl<'s> MatchWalk<'s> {
     }
 
     fn find(&mut self) -> Result<Option<(usize, usize)>, Error> {
-        let Some((linear, memory)) = &mut self.linear else {
-            return self.search.find(self.at, self.layer);
+        let Some((linear, caches)) = &mut self.linear else {
+            return self.search.find(self.at, self.empty_match);
         };
-        let from = match self.layer {
-            Layer::Free => Some(self.at),
+        let from = match self.empty_match {
+            EmptyMatch::Accepted => Some(self.at),
             // An empty match is the last choice of every pattern here: nothing else matches at its position.
-            Layer::MustAdvance => {
+            EmptyMatch::Rejected => {
                 self.text.get(self.at..).and_then(|rest| rest.chars().next()).map(|c| self.at + c.len_utf8())
             }
         };
         let Some(from) = from else { return Ok(None) };
-        match linear.find(self.text, from, memory, self.search.machine.budget)? {
+        match linear.find(self.text, from, caches, self.search.machine.budget)? {
             LinearOutcome::NotFound => Ok(None),
             LinearOutcome::GivenUp => {
                 self.linear = None;
-                self.search.find(self.at, self.layer)
+                self.search.find(self.at, self.empty_match)
             }
             LinearOutcome::Found((start, end)) => {
                 if self.detail == MatchDetail::Groups
-                    && self.search.machine.attempt(start, Layer::Free)? != Some(end)
+                    && self.search.machine.attempt(start, EmptyMatch::Accepted)? != Some(end)
                 {
                     return Err(Error::Disagreement);
                 }

@@ -6,6 +6,7 @@
 //! Invariant: only [`Daemon::poll_once`] blocks, and only for the given time. Memory is bounded whatever the
 //! program writes. Dropping the daemon kills the program and all that it started.
 
+use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,7 @@ use super::order::Order;
 use super::pipes::{self, CAPACITY, ChildPipes};
 use super::running::RunningProcess;
 
-/// The largest amount of input that may wait to be read, in bytes.
+/// The largest amount of input that may wait to be written, in bytes.
 const MAX_PENDING: usize = 64 << 20;
 /// The time that a program has to end after it closed its output.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
@@ -28,8 +29,8 @@ pub struct Daemon {
     /// Kills the program when it is dropped, which is before its pipes are closed.
     running: RunningProcess,
     pipes: ChildPipes,
-    /// The queued input, and how many bytes of it the program has read.
-    pending: (Vec<u8>, usize),
+    /// The input that is still to be written.
+    pending: VecDeque<u8>,
     limits: ProcessLimits,
     /// The time at which its output was found closed.
     output_closed: Option<Instant>,
@@ -44,7 +45,7 @@ impl Daemon {
         Ok(Daemon {
             running,
             pipes,
-            pending: (Vec::new(), 0),
+            pending: VecDeque::new(),
             limits: ProcessLimits {
                 memory,
                 growth: SharedGrowth::Ignored,
@@ -56,24 +57,22 @@ impl Daemon {
 
     /// Queues input for the program. Fails if it has left too much unread.
     pub fn queue_input(&mut self, bytes: &[u8]) -> Result<(), String> {
-        let (waiting, read) = &mut self.pending;
-        if waiting.len() - *read + bytes.len() > MAX_PENDING {
+        if self.pending.len() + bytes.len() > MAX_PENDING {
             return Err("does not read its input".to_owned());
         }
-        waiting.drain(..*read);
-        *read = 0;
-        waiting.extend_from_slice(bytes);
+        self.pending.extend(bytes);
         Ok(())
     }
 
     /// Waits up to `most` until there is output, room for input, a wake-up on `wake_fd`, or the program ends.
     /// Then writes and reads once, and returns the bytes that the program wrote.
     pub fn poll_once(&mut self, wake_fd: BorrowedFd<'_>, most: Duration) -> &[u8] {
-        let (waiting, read) = &mut self.pending;
         let awaited = self.running.pidfd().into_iter().chain([wake_fd]);
-        let writing = if *read < waiting.len() { PollFlags::OUT } else { PollFlags::empty() };
+        let writing = if self.pending.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
         self.pipes.wait(writing, awaited, most);
-        *read += pipes::write(&mut self.pipes.stdin, waiting.get(*read..).unwrap_or_default());
+        let (next, _) = self.pending.as_slices();
+        let written = pipes::write(&mut self.pipes.stdin, next);
+        self.pending.drain(..written);
         self.pipes.read_stderr(CAPACITY);
         let output = pipes::read(&mut self.pipes.stdout, &mut self.pipes.chunk, CAPACITY);
         if self.pipes.stdout.is_none() {

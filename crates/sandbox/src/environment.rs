@@ -103,8 +103,8 @@ pub(super) fn home() -> Option<PathBuf> {
 
 fn inherited(caller: impl Fn(&str) -> Option<OsString>) -> Vec<(OsString, OsString)> {
     let names = INHERITED_NAMES.iter().map(|name| (name, caller(name)));
-    let places = INHERITED_PATHS.iter().map(|name| (name, caller(name).and_then(|value| absolute(&value))));
-    names.chain(places).filter_map(|(name, value)| Some((name.into(), value?))).collect()
+    let paths = INHERITED_PATHS.iter().map(|name| (name, caller(name).and_then(|value| absolute(&value))));
+    names.chain(paths).filter_map(|(name, value)| Some((name.into(), value?))).collect()
 }
 
 /// Returns the absolute entries of a path list.

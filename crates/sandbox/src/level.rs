@@ -77,7 +77,7 @@ static BUBBLEWRAP: LazyLock<Result<(), String>> = LazyLock::new(|| {
 });
 static LANDLOCK: LazyLock<Result<(), String>> = LazyLock::new(|| probe(Isolation::Landlock));
 
-/// Returns the reason why a level does not work on this machine. Each level is probed once per process.
+/// Returns the reason if a level does not work on this machine. Each level is probed once per process.
 fn probe_result(level: Isolation) -> &'static Result<(), String> {
     match level {
         Isolation::None => &Ok(()),

@@ -56,6 +56,7 @@ pub(super) struct ProcessLimits {
     pub(super) memory: u64,
     /// The space that must stay free in each writable folder, in bytes.
     pub(super) min_free_space: u64,
+    /// The time from which a check is due.
     pub(super) next_check: Instant,
     /// The writable folders that had enough free space when the program was started.
     pub(super) writable_paths: Vec<PathBuf>,
@@ -129,9 +130,7 @@ impl ProcessLimits {
             .find(|disk| free_space(disk).is_some_and(|room| room < self.min_free_space))?;
         Some(format!("left less than {} MiB free in {}", self.min_free_space >> 20, full.display()))
     }
-}
 
-impl ProcessLimits {
     /// The memory in files and shared mappings that a program uses, in bytes.
     fn shared(&self, usage: &ResourceUsage) -> u64 {
         let growth =

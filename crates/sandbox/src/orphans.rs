@@ -142,6 +142,7 @@ impl OrphanSearch {
                 match Process::read(pid) {
                     Some(process) if process.ended => {}
                     Some(process) if ours(&process) => self.add_tree(pid, ours),
+                    // It may have ended while it was inspected.
                     _ => vanished |= Process::read(pid).is_none_or(|process| process.ended),
                 }
             }

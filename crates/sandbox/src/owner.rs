@@ -102,18 +102,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
-
-    /// Runs a test without the capabilities by which root may write everywhere.
-    fn without_capabilities(test: impl FnOnce() + Send) {
-        use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
-        let none = CapabilitySet::empty();
-        let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
-        let run = move || {
-            set_capabilities(None, sets).unwrap();
-            test();
-        };
-        std::thread::scope(|scope| scope.spawn(run).join().unwrap());
-    }
+    use crate::tests::unprivileged;
 
     /// A private folder with a lock file, as a killed process leaves it.
     fn left(place: &Path, name: &str) -> PathBuf {
@@ -149,7 +138,7 @@ mod tests {
         symlink(&other, place.join("lockgate-linked")).unwrap();
         sweep(place, SystemTime::now());
         assert!(stale.exists(), "it is too young");
-        without_capabilities(|| sweep(place, later));
+        unprivileged(|| sweep(place, later));
         assert!(!stale.exists() && !closed.exists());
         assert_eq!(own.metadata().unwrap().mode() & 0o777, 0o500);
         for path in [&locked, &notes, &own, &shared, &other, &place.join("lockgate-linked")] {

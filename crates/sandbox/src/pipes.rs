@@ -118,13 +118,17 @@ impl<'a> Pipes<'a> {
     pub(super) fn drain(&mut self) -> Result<(), OutputTooLarge> {
         let mut left = available_bytes(self.pipes.stdout.as_ref());
         while left > 0 {
-            let read = self.read_output(left)?;
-            left = if read == 0 { 0 } else { left.saturating_sub(read) };
+            match self.read_output(left)? {
+                0 => break,
+                read => left -= read,
+            }
         }
         let mut left = available_bytes(self.pipes.stderr.as_ref());
         while left > 0 {
-            let read = self.pipes.read_stderr(left);
-            left = if read == 0 { 0 } else { left.saturating_sub(read) };
+            match self.pipes.read_stderr(left) {
+                0 => break,
+                read => left -= read,
+            }
         }
         Ok(())
     }

@@ -169,25 +169,8 @@ mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
-    use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
-
     use super::*;
-
-    /// Runs a test without the capabilities by which root may write everywhere.
-    fn unprivileged<T: Send>(test: impl FnOnce() -> T + Send) -> T {
-        std::thread::scope(|scope| {
-            let run = move || {
-                let none = CapabilitySet::empty();
-                set_capabilities(
-                    None,
-                    CapabilitySets { effective: none, permitted: none, inheritable: none },
-                )
-                .unwrap();
-                test()
-            };
-            scope.spawn(run).join().unwrap()
-        })
-    }
+    use crate::tests::unprivileged;
 
     fn set_mode(path: &Path, mode: u32) {
         fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();

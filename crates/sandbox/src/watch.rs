@@ -65,14 +65,7 @@ impl Watch {
     /// Returns a watch without callbacks whose gates end at this moment at the latest.
     #[must_use]
     pub fn with_end(&self, end: Instant) -> Watch {
-        Watch { end: Some(self.end.map_or(end, |own| own.min(end))), ..self.without_progress() }
-    }
-
-    /// Reports the time that a call waited for its locks.
-    pub fn report_lock_wait(&self, time: Duration) {
-        if let Some(waits) = &self.on_lock_wait {
-            waits(time);
-        }
+        Watch { end: Some(self.earlier_end(end)), ..self.without_progress() }
     }
 
     /// Returns a watch with the same cancellation, end and arrival, but without callbacks.
@@ -108,9 +101,20 @@ impl Watch {
         }
     }
 
+    /// Reports the time that a call waited for its locks.
+    pub fn report_lock_wait(&self, time: Duration) {
+        if let Some(waits) = &self.on_lock_wait {
+            waits(time);
+        }
+    }
+
     /// Returns a limit that ends at this moment, or at the end of the watch if that is earlier.
     pub fn until(&self, end: Instant) -> Limit<'_> {
-        Limit { watch: self, end: self.end.map_or(end, |own| own.min(end)), work: None }
+        Limit { watch: self, end: self.earlier_end(end), work: None }
+    }
+
+    fn earlier_end(&self, end: Instant) -> Instant {
+        self.end.map_or(end, |own| own.min(end))
     }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! Invariant: a URL that browsers would reject stays as it is, and the time is linear in the text.
 
-use super::newer::{HiddenRange, rewrite};
+use super::rewrite::{HiddenRange, rewrite};
 
 /// The beginning of a URL, in any case of its letters.
 const URL_START: &[u8] = b"url(";

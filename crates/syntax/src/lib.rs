@@ -19,12 +19,13 @@
 mod columns;
 mod css_urls;
 mod memory;
-mod newer;
+mod newer_go;
 mod newer_java;
 mod outline;
 mod parse;
 mod query;
 mod reader;
+mod rewrite;
 mod slots;
 mod table;
 mod tags;

@@ -57,7 +57,6 @@ pub struct Shortage {
 impl std::fmt::Display for Shortage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Shortage { needed, allowed } = self;
-        let mib = |bytes: usize| bytes.div_ceil(1 << 20);
         let needed = mib(*needed).max(mib(*allowed) + 1);
         write!(
             f,
@@ -74,7 +73,6 @@ pub struct MemoryLimit(pub usize);
 
 impl std::fmt::Display for MemoryLimit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mib = |bytes: usize| bytes.div_ceil(1 << 20);
         write!(
             f,
             "{} MiB ({PER_BYTE} times the text and {} MiB, less for short lines)",
@@ -82,6 +80,11 @@ impl std::fmt::Display for MemoryLimit {
             mib(ALWAYS)
         )
     }
+}
+
+/// Converts bytes to mebibytes, rounded up.
+fn mib(bytes: usize) -> usize {
+    bytes.div_ceil(1 << 20)
 }
 
 /// Returns the memory limit in bytes for a text. The lines of a text of short lines are charged, because the server keeps

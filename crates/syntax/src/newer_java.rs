@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use super::newer::{HiddenRange, rewrite};
+use super::rewrite::{HiddenRange, rewrite};
 
 /// The maximum length in bytes of the patterns of a `case`, of an annotation and of type arguments.
 const LONGEST: usize = 2000;
@@ -177,13 +177,8 @@ fn pattern(text: &str, at: usize, depth: usize, hidden: &mut Vec<HiddenRange>) -
             }
             b'<' => end = type_arguments(text, next)?,
             b'[' => {
-                end = text
-                    .get(next + 1..)?
-                    .trim_start()
-                    .starts_with(']')
-                    .then(|| text.get(next..)?.find(']'))??
-                    + next
-                    + 1
+                let rest = text.get(next + 1..)?.trim_start().strip_prefix(']')?;
+                end = text.len() - rest.len();
             }
             b'(' => {
                 if name > start {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tree_sitter::Language;
 
 use super::columns::IndentStack;
-use super::{css_urls, memory, newer, newer_java, weight};
+use super::{css_urls, memory, newer_go, newer_java, weight};
 
 /// The tree-sitter grammar of a language, with its dialects.
 #[derive(Debug)]
@@ -19,8 +19,8 @@ pub struct Grammar {
     /// The steps to charge once for a text.
     base_cost: fn(&str) -> usize,
     forgets: fn(&str) -> bool,
-    /// Replaces syntax that the grammar does not support.
-    known: fn(&str) -> Option<String>,
+    /// Replaces syntax that the grammar does not support; `None` if there is none.
+    replace_unsupported: fn(&str) -> Option<String>,
 }
 
 impl Grammar {
@@ -56,7 +56,7 @@ impl Grammar {
         if self.wants_line_end && !text.ends_with('\n') {
             return Cow::Owned(format!("{text}\n"));
         }
-        (self.known)(text).map_or(Cow::Borrowed(text), Cow::Owned)
+        (self.replace_unsupported)(text).map_or(Cow::Borrowed(text), Cow::Owned)
     }
 }
 
@@ -83,7 +83,10 @@ static ALL: [Grammar; 16] = [
     row("jsonc", |_| vec![tree_sitter_json::LANGUAGE.into()]),
     row("toml", |_| vec![tree_sitter_toml_ng::LANGUAGE.into()]),
     Grammar { stack: IndentStack::Yaml, ..row("yaml", |_| vec![tree_sitter_yaml::LANGUAGE.into()]) },
-    Grammar { known: newer::without_newer_go, ..row("go", |_| vec![tree_sitter_go::LANGUAGE.into()]) },
+    Grammar {
+        replace_unsupported: newer_go::without_newer_go,
+        ..row("go", |_| vec![tree_sitter_go::LANGUAGE.into()])
+    },
     row("bash", |_| vec![tree_sitter_bash::LANGUAGE.into()]),
     Grammar {
         weight: weight::of_html,
@@ -92,13 +95,13 @@ static ALL: [Grammar; 16] = [
         ..row("html", |_| vec![tree_sitter_html::LANGUAGE.into()])
     },
     Grammar {
-        known: css_urls::without_brackets_in_urls,
+        replace_unsupported: css_urls::without_brackets_in_urls,
         ..row("css", |_| vec![tree_sitter_css::LANGUAGE.into()])
     },
     row("c", c),
     row("cpp", |_| vec![tree_sitter_cpp::LANGUAGE.into()]),
     Grammar {
-        known: newer_java::without_newer_java,
+        replace_unsupported: newer_java::without_newer_java,
         ..row("java", |_| vec![tree_sitter_java::LANGUAGE.into()])
     },
     Grammar { wants_line_end: true, ..row("markdown", |_| vec![tree_sitter_md::LANGUAGE.into()]) },
@@ -113,7 +116,7 @@ const fn row(language: &'static str, dialects: fn(&str) -> Vec<Language>) -> Gra
         weight: |_| 1,
         base_cost: |_| 0,
         forgets: |_| false,
-        known: |_| None,
+        replace_unsupported: |_| None,
     }
 }
 

@@ -14,10 +14,10 @@ pub enum WalkStep {
 }
 
 /// Visits every node in pre-order, with its depth.
-pub fn walk<'t>(tree: &'t Tree, mut see: impl FnMut(Node<'t>, usize) -> WalkStep) {
+pub fn walk<'t>(tree: &'t Tree, mut visit: impl FnMut(Node<'t>, usize) -> WalkStep) {
     let (mut cursor, mut level) = (tree.walk(), 0);
     loop {
-        match see(cursor.node(), level) {
+        match visit(cursor.node(), level) {
             WalkStep::Enter if cursor.goto_first_child() => level += 1,
             WalkStep::Enter | WalkStep::Skip => {
                 if !climb(&mut cursor, &mut level) {

@@ -175,12 +175,12 @@ pub(in crate::cli) fn words(command: &CommandSpec, rule: &Rule) -> Vec<String> {
 
 /// Returns a word with its placeholders in braces.
 pub(in crate::cli) fn word(template: &CommandWord) -> String {
-    let piece = |piece: &WordPart| match piece {
+    let part = |part: &WordPart| match part {
         WordPart::Text(text) => text.clone(),
         WordPart::Value(name) => format!("{{{name}}}"),
         WordPart::Hole(hole) => format!("{{{}}}", hole.name()),
     };
-    template.pieces.iter().map(piece).collect()
+    template.parts.iter().map(part).collect()
 }
 
 /// Renders the same content as JSON, with the trust state.

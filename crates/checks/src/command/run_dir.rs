@@ -212,8 +212,8 @@ impl<'a> RunDir<'a> {
 
     fn expand(&self, template: &CommandWord) -> Result<OsString, GateError> {
         let mut word = OsString::new();
-        for piece in &template.pieces {
-            match piece {
+        for part in &template.parts {
+            match part {
                 WordPart::Text(text) => word.push(text),
                 WordPart::Hole(hole) => word.push(self.path_for(*hole).ok_or_else(|| missing_value(*hole))?),
                 WordPart::Value(name) => word.push(self.value(name)),
@@ -244,7 +244,7 @@ impl<'a> RunDir<'a> {
 
 /// Absolute paths in the definition and the policy, which the user has seen and trusted.
 fn literal_paths(input: &ProgramInput<'_>, command: &CommandSpec) -> Vec<PathBuf> {
-    let literal = |template: &'_ CommandWord| match template.pieces.as_slice() {
+    let literal = |template: &'_ CommandWord| match template.parts.as_slice() {
         [WordPart::Text(text)] => Some(PathBuf::from(text)),
         _ => None,
     };
@@ -404,8 +404,8 @@ fn cargo_target(input: &ProgramInput<'_>, command: &CommandSpec) -> Option<PathB
         return None;
     }
     let mut target = OsString::new();
-    for piece in &template.pieces {
-        match piece {
+    for part in &template.parts {
+        match part {
             WordPart::Text(text) => target.push(text),
             WordPart::Hole(Hole::Cache) => target.push(input.cache?),
             WordPart::Hole(Hole::Project) => target.push(project::name(input.root, input.path, command)),

@@ -118,7 +118,7 @@ fn is_own_configuration(program: &GateProgram<'_>, at: usize) -> bool {
 /// True if the edit changes the comments at the beginning of the draft at this index, which may switch the program off.
 fn adds_switch(program: &GateProgram<'_>, canary: &Canary, at: usize) -> bool {
     let draft = program.drafts.get(at);
-    draft.is_some_and(|draft| canary.keeps_other(draft.before.map(Buffer::view), draft.after.view()))
+    draft.is_some_and(|draft| canary.changes_prefix(draft.before.map(Buffer::view), draft.after.view()))
 }
 
 /// Returns the traits of the drafts and the files around them that may make the program skip one of them.

@@ -207,8 +207,8 @@ impl<'s, 'a> ServerProgram<'s, 'a> {
 
     fn expand(&self, template: &CommandWord) -> Result<OsString, GateError> {
         let mut word = OsString::new();
-        for piece in &template.pieces {
-            match (piece, self.input.cache) {
+        for part in &template.parts {
+            match (part, self.input.cache) {
                 (WordPart::Text(text), _) => word.push(text),
                 (WordPart::Hole(Hole::Root), _) => word.push(&self.folder),
                 (WordPart::Hole(Hole::Cache), Some(cache)) => {

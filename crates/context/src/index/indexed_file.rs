@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::super::tags::{SymbolLocation, Tag, Tags, is_minor, wide};
+use super::super::line_starts::wide;
+use super::super::tags::{SymbolLocation, Tag, Tags, is_minor};
 use super::codec::{IndexReader, IndexWriter};
 use super::names::NameTable;
 use lockgate_text::{Outline, OutlineEntry, SymbolKind, SymbolRank, Version};

@@ -45,8 +45,8 @@ impl Index {
 
     /// Stores the tags of a file and replaces earlier ones.
     pub fn put(&mut self, path: &str, version: Version, tags: &Tags) {
-        let filed = IndexedFile::new(version, tags, &mut self.names);
-        self.files.insert(path.to_owned(), filed);
+        let file = IndexedFile::new(version, tags, &mut self.names);
+        self.files.insert(path.to_owned(), file);
         if self.names.len() > 2 * self.in_use + SLACK {
             self.tidy();
         }
@@ -59,7 +59,7 @@ impl Index {
 
     /// Returns the indexed version of a file.
     pub fn version(&self, path: &str) -> Option<Version> {
-        self.files.get(path).map(|filed| filed.version)
+        self.files.get(path).map(|file| file.version)
     }
 
     /// Returns the number of indexed files.
@@ -70,8 +70,8 @@ impl Index {
     /// Removes the names that no file has any more.
     fn tidy(&mut self) {
         let mut names = NameTable::default();
-        for filed in self.files.values_mut() {
-            *filed = filed.with_numbers_of(&self.names, &mut names);
+        for file in self.files.values_mut() {
+            *file = file.with_numbers_of(&self.names, &mut names);
         }
         self.in_use = names.len();
         self.names = names;
@@ -79,7 +79,7 @@ impl Index {
 
     /// Returns the files that are indexed incompletely.
     pub fn incomplete_files(&self) -> impl Iterator<Item = &str> {
-        self.files.iter().filter(|(_, filed)| !filed.whole).map(|(path, _)| path.as_str())
+        self.files.iter().filter(|(_, file)| !file.whole).map(|(path, _)| path.as_str())
     }
 }
 

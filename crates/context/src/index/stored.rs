@@ -30,7 +30,9 @@ impl Index {
         for number in 0..bytes.count()? {
             let text = bytes.text()?;
             // A name that occurs twice would shift the numbers of all later ones.
-            (usize::try_from(names.insert(text)).ok()? == number).then_some(())?;
+            if usize::try_from(names.insert(text)).ok()? != number {
+                return None;
+            }
         }
         let mut index = Index { in_use: names.len(), names, root_name, ..Index::default() };
         for _ in 0..bytes.count()? {
@@ -91,15 +93,19 @@ impl IndexedFile {
             let encloses = |around: u32| usize::try_from(around).is_ok_and(|around| around < at);
             let is_valid = is_name(&part) && is_name(&name) && around.is_none_or(encloses);
             let location = SymbolLocation { line, first, last, head, body };
-            is_valid
-                .then(|| definitions.push(Definition { part, name, kind, rank, around, location, words }))?;
+            if !is_valid {
+                return None;
+            }
+            definitions.push(Definition { part, name, kind, rank, around, location, words });
         }
         let words: Vec<u32> =
             (0..bytes.count()?).map(|_| bytes.small().filter(is_name)).collect::<Option<_>>()?;
         let keys: Vec<(u32, u32)> = (0..bytes.count()?)
             .map(|_| Some((bytes.small().filter(is_name)?, bytes.small()?)))
             .collect::<Option<_>>()?;
-        keys.is_sorted_by(|(one, _), (other, _)| one < other).then_some(())?;
+        if !keys.is_sorted_by(|(one, _), (other, _)| one < other) {
+            return None;
+        }
         let lines = bytes.bytes()?.into();
         Some(IndexedFile {
             version,

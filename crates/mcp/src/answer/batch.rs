@@ -1,59 +1,33 @@
 //! Renders the answer to several edits of one call: first their common fields, then the fields of each file.
 //!
-//! Invariant: the files share the size limit of one answer. Files that need little space are shown in full; a file
-//! that is not shown at all is counted.
+//! Invariant: the files share the size limit of one answer. A file that is not shown at all is counted.
 
 use std::collections::HashSet;
 
-use super::clip::{PATH_BYTES, ROOMY_BYTES, clip};
+use super::clip::{ROOMY_BYTES, clip};
+use super::file_shares::fit_entries;
 use super::forms::Forms;
 use super::gates::unchecked_warning;
-use super::message::{Message, UNCHANGED, change_summary};
+use super::message::{Message, UNCHANGED};
 use super::offers::CallOffers;
 use super::options::ResponseOptions;
 use super::response::{DiffSource, FullResponse};
 use super::reverted_edit::RevertedEdit;
-use super::shown_parts::is_shortened;
 use super::size_limit::{self, SizedEdit};
 use super::text::counted;
 use super::{Answer, render_error};
 use lockgate_engine::{Report, Status};
 use lockgate_error::{Code, Error};
 use lockgate_protocol::{BatchResponse, EditResponse, Response};
-use lockgate_text::escape_name;
 
 /// Bytes reserved, in both forms, for the note that files are not shown.
 const NOTE_RESERVE: usize = 160;
-
-/// Bytes of the separators of a file in both forms.
-const SEPARATORS: usize = 3;
 
 /// Maximum number of files that a message names.
 const MAX_NAMED_FILES: usize = 4;
 
 /// Maximum bytes of the message, from the largest to that which fits any answer.
 const MESSAGE_BYTES: [usize; 5] = [1000, 500, ROOMY_BYTES, 160, 90];
-
-/// Renders the result of several edits; `paths` are their files as the caller named them.
-pub(super) fn batch(
-    result: &Result<Vec<Report>, Error>,
-    paths: &[String],
-    options: &ResponseOptions,
-) -> Answer {
-    match result {
-        Ok(reports) => render_reports(reports, options, None),
-        Err(error) => rejection_of_entry(error, paths, options),
-    }
-}
-
-fn rejection_of_entry(error: &Error, paths: &[String], options: &ResponseOptions) -> Answer {
-    let path = error.entry_index().and_then(|at| paths.get(at));
-    let mut error = error.clone();
-    if let Some(path) = path.filter(|_| !error.names_target()) {
-        error.message = format!("{path}: {}", error.message);
-    }
-    render_error(&error, &ResponseOptions { path: path.cloned(), ..options.clone() })
-}
 
 /// Renders the reports of several edits, or of an undo or redo of them.
 pub(super) fn render_reports(
@@ -62,17 +36,17 @@ pub(super) fn render_reports(
     reverted: Option<&RevertedEdit>,
 ) -> Answer {
     let mut parts: Vec<FullResponse<'_>> =
-        reports.iter().map(|report| FullResponse::of_report(report, options)).collect();
+        reports.iter().map(|report| FullResponse::from_report(report, options)).collect();
     if let Some(reverted) = reverted {
         for (part, report) in parts.iter_mut().zip(reports) {
             if report.status == Status::AlreadyApplied {
-                part.set_message(Message::plain(reverted.already_message_of(&report.target.path)));
+                part.set_message(Message::plain(reverted.already_message_for(&report.target.path)));
             }
         }
     }
     let mut common = common_fields(reports, &parts, reverted);
     parts.iter_mut().for_each(shorten_entry);
-    if is_shortened(options.forms) {
+    if options.forms.are_for_models() {
         common.notes = take_common_notes(&mut parts);
     }
     if options.forms == Forms::Text {
@@ -94,6 +68,16 @@ pub(super) fn render_reports(
     let message = common.message.clone();
     let files = fit_entries(&parts, options, spare(&common, &message, options));
     with_files(common, &message, files, &options.offers)
+}
+
+/// Renders the error that ended a call with several edits; `paths` are their files as the caller named them.
+pub(super) fn render_entry_error(error: &Error, paths: &[String], options: &ResponseOptions) -> Answer {
+    let path = error.entry_index().and_then(|at| paths.get(at));
+    let mut error = error.clone();
+    if let Some(path) = path.filter(|_| !error.names_target()) {
+        error.message = format!("{path}: {}", error.message);
+    }
+    render_error(&error, &ResponseOptions { path: path.cloned(), ..options.clone() })
 }
 
 /// Clips the message, and omits common notes, so that there is space for files.
@@ -197,90 +181,6 @@ fn shorten_accepted(part: &mut FullResponse<'_>) {
     response.for_text.headline.iter_mut().for_each(|headline| headline.details.clear());
 }
 
-/// A part that waits for its share of the space.
-struct WaitingEntry<'a> {
-    at: usize,
-    part: &'a FullResponse<'a>,
-    /// The part with all the space of the files.
-    full: SizedEdit,
-    shortest: SizedEdit,
-}
-
-/// Renders the parts within `spare` bytes; `None` for one that does not fit. The refused edits share the space first, apart
-/// from that for the shortest forms of the others.
-fn fit_entries(
-    parts: &[FullResponse<'_>],
-    options: &ResponseOptions,
-    spare: usize,
-) -> Vec<Option<SizedEdit>> {
-    let waiting = parts.iter().enumerate().map(|(at, part)| WaitingEntry {
-        at,
-        part,
-        full: fit_entry(part, options, spare),
-        shortest: minimal(&part.response, options),
-    });
-    let (others, refused): (Vec<_>, Vec<_>) = waiting.partition(|entry| entry.part.response.is_success());
-    let reserved = shortest_size(&others).min(spare / 2).min(spare.saturating_sub(shortest_size(&refused)));
-    let mut shown: Vec<Option<SizedEdit>> = parts.iter().map(|_| None).collect();
-    let rest = share_out(refused, options, spare - reserved, &mut shown);
-    share_out(others, options, rest + reserved, &mut shown);
-    shown
-}
-
-/// Renders each entry in its shortest form or in more of `spare` bytes, the smallest first. Puts those that fit into
-/// `shown`, and returns the bytes that are left.
-fn share_out(
-    mut waiting: Vec<WaitingEntry<'_>>,
-    options: &ResponseOptions,
-    mut spare: usize,
-    shown: &mut [Option<SizedEdit>],
-) -> usize {
-    waiting.sort_by_key(|entry| (entry.full.size, entry.at));
-    let mut needed = shortest_size(&waiting);
-    for (left, WaitingEntry { at, part, full, shortest }) in (1..=waiting.len()).rev().zip(waiting) {
-        let share = entry_size(&shortest) + spare.saturating_sub(needed) / left;
-        needed -= entry_size(&shortest);
-        let fitted = if entry_size(&full) <= share { full } else { fit_entry(part, options, share) };
-        let is_usable = entry_size(&fitted) <= share && names_file(&fitted, &part.response);
-        let fitted = if is_usable { fitted } else { shortest };
-        if let (Some(rest), Some(entry)) = (spare.checked_sub(entry_size(&fitted)), shown.get_mut(at)) {
-            spare = rest;
-            *entry = Some(fitted);
-        }
-    }
-    spare
-}
-
-/// Returns the bytes that the entries need at least.
-fn shortest_size(waiting: &[WaitingEntry<'_>]) -> usize {
-    waiting.iter().map(|entry| entry_size(&entry.shortest)).sum()
-}
-
-fn fit_entry(part: &FullResponse<'_>, options: &ResponseOptions, room: usize) -> SizedEdit {
-    let limit = room.saturating_sub(SEPARATORS) + size_limit::ENVELOPE;
-    size_limit::fit(part, &ResponseOptions { limit, ..options.clone() })
-}
-
-/// Returns the size of a part, including the separators in both forms.
-const fn entry_size(part: &SizedEdit) -> usize {
-    part.size + SEPARATORS
-}
-
-/// True if both forms have the whole path of the file.
-fn names_file(fitted: &SizedEdit, response: &EditResponse) -> bool {
-    let path = response.path.as_deref().unwrap_or_default();
-    fitted.response.path == response.path && fitted.text.contains(&*escape_name(path))
-}
-
-/// Renders only the status, path and version of a file.
-fn minimal(response: &EditResponse, options: &ResponseOptions) -> SizedEdit {
-    let path = clip(response.path.as_deref().unwrap_or_default(), PATH_BYTES);
-    let text = format!("{} {}", response.status.as_deref().unwrap_or_default(), escape_name(&path));
-    let (status, version) = (response.status.clone(), response.version.clone());
-    let response = EditResponse { status, path: Some(path), version, ..EditResponse::default() };
-    SizedEdit { size: size_limit::size(&response, &text, options.forms), response, text }
-}
-
 /// Returns the fields that the edits have in common.
 fn common_fields(
     reports: &[Report],
@@ -377,23 +277,4 @@ fn success_message(status: Status, reports: &[Report], reverted: Option<&Reverte
         },
         Status::Unchanged | Status::Refused => format!("{files} unchanged: {named}"),
     }
-}
-
-/// Renders the result of an undo or redo of an edit of one file.
-pub(super) fn render_single_revert(
-    report: &Report,
-    reverted: &RevertedEdit,
-    options: &ResponseOptions,
-) -> Answer {
-    let mut full = FullResponse::of_report(report, options);
-    match report.status {
-        Status::Written => {
-            full.response.notes.extend(reverted.origin_note(options));
-            let summary = change_summary(report);
-            full.set_message(Message::plain(format!("{}: {summary}", reverted.done_message())));
-        }
-        Status::AlreadyApplied => full.set_message(Message::plain(reverted.already_message())),
-        Status::Unchanged | Status::Verified | Status::Refused => {}
-    }
-    Answer::of_edit(&full, options)
 }

@@ -2,10 +2,12 @@
 
 use super::clip::TextLimits;
 use super::forms::Forms;
-use super::hunks::first_hunks;
 use super::options::{DiffDisplay, ResponseOptions};
 use super::response::{DiffSource, FullResponse};
 use lockgate_text::{Diff, DiffCut};
+
+/// The start of each hunk; no other line of a diff starts like this.
+const HUNK_START: &str = "\n@@ ";
 
 /// The part of the diff that is shown.
 #[derive(Default)]
@@ -67,5 +69,43 @@ impl DiffExcerpt {
     /// Returns the bytes of the larger of its forms.
     pub(super) fn size(&self) -> usize {
         self.diff.len().max(self.changed_lines.len())
+    }
+}
+
+/// Returns the head of a diff and as many whole hunks as fit into `most` bytes, which is a valid diff; empty if the first
+/// does not fit.
+fn first_hunks(diff: &str, most: usize) -> (String, DiffCut) {
+    let starts: Vec<usize> = diff.match_indices(HUNK_START).map(|(at, _)| at + 1).collect();
+    let next_starts = starts.iter().copied().skip(1).chain([diff.len()]);
+    let fitting = next_starts.take(starts.len()).take_while(|end| *end <= most);
+    let (shown, end) = fitting.fold((0, 0), |(shown, _), end| (shown + 1, end));
+    if shown == starts.len() && diff.len() <= most {
+        return (diff.to_owned(), DiffCut::Whole);
+    }
+    (diff.get(..end).unwrap_or_default().to_owned(), DiffCut::Partial { shown, total: starts.len() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "--- a/x\n+++ b/x\n";
+    const ONE: &str = "@@ -1 +1 @@\n-a\n+@@ b\n";
+    const TWO: &str = "@@ -9 +9 @@\n-@@ c\n+d\n";
+
+    #[test]
+    fn a_diff_is_cut_where_a_hunk_begins() {
+        let (diff, first) = ([HEAD, ONE, TWO].concat(), [HEAD, ONE].concat());
+        let one = first.len();
+        for (most, shown, cut) in [
+            (diff.len(), diff.as_str(), DiffCut::Whole),
+            (diff.len() - 1, first.as_str(), DiffCut::Partial { shown: 1, total: 2 }),
+            (one, first.as_str(), DiffCut::Partial { shown: 1, total: 2 }),
+            (one - 1, "", DiffCut::Partial { shown: 0, total: 2 }),
+            (0, "", DiffCut::Partial { shown: 0, total: 2 }),
+        ] {
+            assert_eq!(first_hunks(&diff, most), (shown.to_owned(), cut), "{most}");
+        }
+        assert_eq!(first_hunks("", 0), (String::new(), DiffCut::Whole));
     }
 }

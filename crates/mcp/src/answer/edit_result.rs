@@ -1,10 +1,12 @@
 //! The result of a call that may write, and its answer.
 
-use super::batch::{batch, render_reports, render_single_revert};
+use super::batch::{render_entry_error, render_reports};
+use super::message::{Message, change_summary};
 use super::options::ResponseOptions;
+use super::response::FullResponse;
 use super::reverted_edit::RevertedEdit;
 use super::{Answer, render_error, render_report};
-use lockgate_engine::Report;
+use lockgate_engine::{Report, Status};
 use lockgate_error::{Confirmation, Error};
 
 /// The result of a call that may write.
@@ -65,12 +67,12 @@ impl EditResult {
     /// Renders the answer.
     pub fn render(&self, options: &ResponseOptions) -> Answer {
         match (self.reports.as_deref(), &self.kind) {
-            (_, CallKind::Batch(paths)) => batch(&self.reports, paths, options),
             (Ok([report]), CallKind::Single) => render_report(report, options),
-            (Ok(reports), CallKind::Single) => render_reports(reports, options, None),
             (Ok([report]), CallKind::Revert(reverted)) => render_single_revert(report, reverted, options),
             (Ok(reports), CallKind::Revert(reverted)) => render_reports(reports, options, Some(reverted)),
+            (Ok(reports), CallKind::Single | CallKind::Batch(_)) => render_reports(reports, options, None),
             (Err(error), CallKind::Single) => render_error(error, options),
+            (Err(error), CallKind::Batch(paths)) => render_entry_error(error, paths, options),
             (Err(error), CallKind::Revert(_)) => {
                 // The conflict can be in another file of the edit than the one that the request names.
                 let path = error.since.as_ref().and_then(|since| since.path.clone());
@@ -79,4 +81,19 @@ impl EditResult {
             }
         }
     }
+}
+
+/// Renders the result of an undo or redo of an edit of one file.
+fn render_single_revert(report: &Report, reverted: &RevertedEdit, options: &ResponseOptions) -> Answer {
+    let mut full = FullResponse::from_report(report, options);
+    match report.status {
+        Status::Written => {
+            full.response.notes.extend(reverted.origin_note(options));
+            let summary = change_summary(report);
+            full.set_message(Message::plain(format!("{}: {summary}", reverted.done_message())));
+        }
+        Status::AlreadyApplied => full.set_message(Message::plain(reverted.already_message())),
+        Status::Unchanged | Status::Verified | Status::Refused => {}
+    }
+    Answer::from_full(&full, options)
 }

@@ -7,8 +7,11 @@ use lockgate_checks::Finding;
 use lockgate_engine::{Report, Status};
 use lockgate_protocol::{ReportedFinding, ReportedWarning};
 
-/// Maximum number of findings shown, and of those among them that do not count.
-const MAX_FINDINGS: (usize, usize) = (20, 3);
+/// Maximum number of findings shown.
+const MAX_FINDINGS: usize = 20;
+
+/// Maximum number of those among them that do not count.
+const MAX_UNCOUNTED: usize = 3;
 
 /// The findings of an edit that its answer lists.
 pub(super) struct ListedFindings<'a> {
@@ -43,22 +46,21 @@ impl<'a> ListedFindings<'a> {
         let blocking: Vec<&Finding> = blocking.into_iter().map(|(_, finding)| finding).collect();
         warned.sort_by_key(|(_, finding)| !finding.blocking);
         let counting = blocking.len() + warned.len();
-        let shown = MAX_FINDINGS.0.min(counting + MAX_FINDINGS.1);
+        let shown = MAX_FINDINGS.min(counting + MAX_UNCOUNTED);
         let reported: Vec<ReportedFinding> = findings.iter().take(shown).map(reported_finding).collect();
 
-        let mut errors: Vec<String> =
-            blocking.iter().take(MAX_FINDINGS.0).copied().map(finding_line).collect();
+        let mut errors: Vec<String> = blocking.iter().take(MAX_FINDINGS).copied().map(finding_line).collect();
         errors.extend(report.verdict.runs.iter().filter_map(required_error));
         let mut warnings = other_warnings(report, options);
-        warnings.extend(warned.iter().take(MAX_FINDINGS.0).map(|(at, finding)| ReportedWarning {
-            finding: Some(*at),
+        warnings.extend(warned.iter().take(MAX_FINDINGS).map(|(at, finding)| ReportedWarning {
+            finding: Some(*at).filter(|at| *at < shown),
             ..ReportedWarning::from(finding_line(finding))
         }));
         // The text form has no line for a finding that does not count.
-        let is_listed = |found: &&Finding| options.forms != Forms::Text || found.counts || found.blocking;
+        let is_listed = |found: &&Finding| options.forms != Forms::Text || found.counts;
         let omitted = OmittedLines {
-            errors: blocking.len().saturating_sub(MAX_FINDINGS.0),
-            warnings: warned.len().saturating_sub(MAX_FINDINGS.0),
+            errors: blocking.len().saturating_sub(MAX_FINDINGS),
+            warnings: warned.len().saturating_sub(MAX_FINDINGS),
             findings: findings.iter().skip(shown).filter(is_listed).count(),
         };
         ListedFindings { blocking, old: findings.len() - counting, errors, warnings, reported, omitted }
@@ -66,7 +68,7 @@ impl<'a> ListedFindings<'a> {
 
     /// Returns the lines of the edited file at which the listed findings block.
     pub(super) fn blocking_lines(&self) -> Vec<usize> {
-        let listed = self.blocking.iter().take(MAX_FINDINGS.0).filter(|finding| finding.elsewhere.is_none());
+        let listed = self.blocking.iter().take(MAX_FINDINGS).filter(|finding| finding.elsewhere.is_none());
         listed.map(|finding| finding.line).collect()
     }
 }

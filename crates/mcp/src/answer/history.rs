@@ -12,14 +12,17 @@ use lockgate_engine::{Entry, EntryDiffs, EntryKind, FileChange};
 use lockgate_protocol::{EditRecord, HistoryResponse, RecordedFile};
 use lockgate_text::is_control_or_bidi;
 
-/// Maximum bytes of a name and of a path.
-const MAX_SHOWN_BYTES: (usize, usize) = (80, 400);
+/// Maximum bytes of a name.
+const MAX_NAME_BYTES: usize = 80;
+
+/// Maximum bytes of a path, and of an id of a key.
+const MAX_PATH_BYTES: usize = 400;
 
 /// Maximum number of files of one edit that a list names.
 const MAX_LISTED_FILES: usize = 20;
 
 /// Describes who made an edit, and when, as in `made by claude-code 2.1, 3 minutes ago`.
-pub fn describe_origin(entry: &Entry) -> String {
+pub(crate) fn describe_origin(entry: &Entry) -> String {
     let by = name(&entry.meta.author).map(|author| format!("by {author}, ")).unwrap_or_default();
     format!("made {by}{}", age(entry.at))
 }
@@ -95,7 +98,7 @@ fn first_files(entry: &Entry, most: usize) -> EditRecord {
 
 fn recorded_file(change: &FileChange) -> RecordedFile {
     let mut key = key(change.entity.as_ref());
-    cut_key(&mut key, MAX_SHOWN_BYTES.1);
+    cut_key(&mut key, MAX_PATH_BYTES);
     RecordedFile {
         path: path(&change.path),
         key,
@@ -131,7 +134,7 @@ fn line(record: &EditRecord) -> String {
 
 /// Cleans and clips a name that a client gave; `None` if nothing is left.
 fn name(text: &str) -> Option<String> {
-    Some(clip(&sanitize(text), MAX_SHOWN_BYTES.0)).filter(|name| !name.is_empty())
+    Some(clip(&sanitize(text), MAX_NAME_BYTES)).filter(|name| !name.is_empty())
 }
 
 /// Clips a path and replaces control characters with the replacement character.
@@ -139,7 +142,7 @@ fn path(text: &str) -> String {
     let hidden = |c: char| is_control_or_bidi(c) || matches!(c, '\n' | '\t');
     let shown: String =
         text.chars().map(|c| if hidden(c) { char::REPLACEMENT_CHARACTER } else { c }).collect();
-    clip(&shown, MAX_SHOWN_BYTES.1)
+    clip(&shown, MAX_PATH_BYTES)
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ impl Message {
     }
 
     /// Creates the message of an error in the terms of its tool, prefixed with the field at fault.
-    pub(super) fn of_error(error: &Error, options: &ResponseOptions) -> Message {
+    pub(super) fn from_error(error: &Error, options: &ResponseOptions) -> Message {
         // A tool's own message is about its quote, not about the symbol.
         let is_about_symbol = error.field.as_deref() == Some("within");
         let own = (options.profile.rejection_message)(error, options).filter(|_| !is_about_symbol);
@@ -61,7 +61,7 @@ impl Message {
     }
 
     /// Creates the message for an edit that reached a decision.
-    pub(super) fn of_report(
+    pub(super) fn from_report(
         report: &Report,
         diff: &Diff<'_>,
         findings: &ListedFindings<'_>,

@@ -9,16 +9,15 @@ mod clip;
 mod diff_excerpt;
 mod edit_result;
 mod entity;
+mod file_shares;
 mod findings;
 mod forms;
 mod gates;
 mod history;
-mod hunks;
 mod message;
 mod next;
 mod offers;
 mod options;
-mod read_limit;
 mod response;
 mod reverted_edit;
 mod shown_parts;
@@ -40,15 +39,15 @@ pub(crate) use entity::{key, result_name};
 pub use findings::reported_finding;
 pub use forms::Forms;
 pub use gates::trust_command;
-pub use history::{describe_origin, history, record, record_with_diffs};
+pub(crate) use history::describe_origin;
+pub use history::{history, record, record_with_diffs};
 pub use offers::{CallOffers, OfferedTools, ToolCall, unknown_fields};
 pub use options::{
     DiffDisplay, ExtraField, FieldNames, ResponseFormat, ResponseOptions, ToolOptions, ToolProfile,
 };
-pub(crate) use read_limit::text_within;
 pub use reverted_edit::RevertedEdit;
 pub use shown_parts::ShownParts;
-pub use text::{counted, first_line, passed_gates, shell_word};
+pub use text::{counted, passed_gates, shell_word};
 pub use timestamp::age;
 
 /// An answer in all its forms.
@@ -69,7 +68,7 @@ impl Answer {
     }
 
     /// Creates the answer of a call that reads, from its JSON form and its text form.
-    pub fn from_response(response: &impl Serialize, text: String) -> Answer {
+    pub(crate) fn from_response(response: &impl Serialize, text: String) -> Answer {
         Answer { edit_response: None, json: serde_json::to_value(response).unwrap_or_default(), text }
     }
 
@@ -78,20 +77,20 @@ impl Answer {
         self.edit_response.as_ref().is_none_or(Response::is_success)
     }
 
-    fn of_edit(full: &FullResponse<'_>, options: &ResponseOptions) -> Answer {
-        let fitted = size_limit::fit(full, options);
+    fn from_full(full: &FullResponse<'_>, options: &ResponseOptions) -> Answer {
+        let fitted = size_limit::fit(full, size_limit::available(options), options);
         Answer::new(options.profile.formatted(fitted.response), fitted.text)
     }
 }
 
 /// Renders the answer to one edit.
 fn render_report(report: &Report, options: &ResponseOptions) -> Answer {
-    Answer::of_edit(&FullResponse::of_report(report, options), options)
+    Answer::from_full(&FullResponse::from_report(report, options), options)
 }
 
 /// Renders the answer to a rejected request.
 pub fn render_error(error: &Error, options: &ResponseOptions) -> Answer {
-    Answer::of_edit(&FullResponse::of_error(error, options), options)
+    Answer::from_full(&FullResponse::from_error(error, options), options)
 }
 
 #[cfg(test)]

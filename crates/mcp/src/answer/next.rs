@@ -96,13 +96,9 @@ impl NextStep {
             | NextCall::Edits(_)
             | NextCall::Move { .. }
             | NextCall::Fields { .. }
-            | NextCall::Path { .. } => repeated(options, |current, arguments| {
-                correct_edit(current, arguments, next, entry, options)?;
-                // The same call would fail again.
-                (*arguments != current.arguments).then_some(())
-            }),
+            | NextCall::Path { .. } => with_corrected_edit(next, entry, options),
             NextCall::Rename { .. } | NextCall::Correct { .. } | NextCall::InList { .. } => {
-                corrected(options, next)
+                with_corrected_fields(next, options)
             }
             NextCall::Within { symbol } => {
                 options.offers.current_call.as_ref().filter(|current| current.has_field("within", entry))?;
@@ -141,15 +137,14 @@ fn call(tool: &'static str, arguments: JsonObject) -> NextStep {
     NextStep::Call(ProposedCall { tool: tool.into(), arguments })
 }
 
-/// Returns the current call with other arguments, if these are valid.
-fn repeated(
-    options: &ResponseOptions,
-    change: impl FnOnce(&ToolCall, &mut JsonObject) -> Option<()>,
-) -> Option<NextStep> {
+/// Returns the current call with a corrected edit, if its arguments are then valid.
+fn with_corrected_edit(next: &NextCall, entry: Option<usize>, options: &ResponseOptions) -> Option<NextStep> {
     let current = options.offers.current_call.as_ref()?;
     let mut arguments = current.arguments.clone();
-    change(current, &mut arguments)?;
-    (current.check)(arguments.clone()).is_ok().then(|| call(current.tool, arguments))
+    correct_edit(current, &mut arguments, next, entry, options)?;
+    // The same call would fail again.
+    let is_changed = arguments != current.arguments;
+    (is_changed && (current.check)(arguments.clone()).is_ok()).then(|| call(current.tool, arguments))
 }
 
 /// Corrects an edit of a call; `entry` is its index in a call with several. `None` if that is not possible.
@@ -222,9 +217,9 @@ fn scope_fields(options: &ResponseOptions) -> JsonObject {
     FIELDS.iter().filter_map(|name| Some(((*name).to_owned(), field(name)?.into()))).collect()
 }
 
-/// Returns the call with one corrected field, and with every other wrong one corrected as well, if its arguments are
-/// then valid.
-fn corrected(options: &ResponseOptions, first: &NextCall) -> Option<NextStep> {
+/// Returns the current call with one corrected field, and with every other wrong one corrected as well, if its arguments
+/// are then valid.
+fn with_corrected_fields(first: &NextCall, options: &ResponseOptions) -> Option<NextStep> {
     let current = options.offers.current_call.as_ref()?;
     let mut arguments = Value::Object(current.arguments.clone());
     correct(&mut arguments, first)?;

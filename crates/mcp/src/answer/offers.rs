@@ -3,7 +3,9 @@
 use std::sync::{Arc, LazyLock};
 
 use rmcp::model::JsonObject;
+use serde_json::Value;
 
+use crate::schema;
 use lockgate_error::Error;
 
 /// The calls that a rejection may propose.
@@ -52,13 +54,13 @@ pub fn unknown_fields() -> &'static JsonObject {
 impl ToolCall {
     /// True if the tool has this field: in its arguments, or in an edit of several.
     pub(super) fn has_field(&self, name: &str, entry: Option<usize>) -> bool {
-        let schema = (self.schema)();
-        let listed = match entry {
+        let whole = (self.schema)();
+        let schema = match entry {
             Some(_) => {
-                schema.get("properties").and_then(|all| all.get("edits")?.get("items")?.get("properties"))
+                schema::field(whole, "edits").and_then(|edits| edits.get("items")).and_then(Value::as_object)
             }
-            None => schema.get("properties"),
+            None => Some(whole),
         };
-        listed.is_some_and(|fields| fields.get(name).is_some())
+        schema.is_some_and(|schema| schema::field(schema, name).is_some())
     }
 }

@@ -50,7 +50,7 @@ impl ResponseOptions {
 
     /// Sets the options that the tool of the call sets.
     #[must_use]
-    pub fn with_tool(self, tool: ToolOptions) -> ResponseOptions {
+    pub(crate) fn with_tool(self, tool: ToolOptions) -> ResponseOptions {
         let ToolOptions { limit, diff, quoted_line_count, profile } = tool;
         ResponseOptions { limit, diff, quoted_line_count, profile, ..self }
     }
@@ -186,12 +186,12 @@ impl ToolProfile {
     };
 
     /// True if the tool's answers have this field.
-    pub fn has_extra_field(&self, field: ExtraField) -> bool {
+    pub(super) fn has_extra_field(&self, field: ExtraField) -> bool {
         self.extra_fields.contains(&field)
     }
 
     /// Replaces the field at fault with the tool's name for it.
-    pub fn rename_error_field(&self, mut error: Error) -> Error {
+    pub(crate) fn rename_error_field(&self, mut error: Error) -> Error {
         let names = FieldNames::PLAIN.all().into_iter().zip(self.names.all());
         let mut renamed = names.filter(|(plain, own)| plain != own);
         if let Some((_, own)) = renamed.find(|(plain, _)| error.field.as_deref() == Some(*plain)) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::entity::key;
 use super::findings::{ListedFindings, OmittedLines};
 use super::forms::Forms;
-use super::gates::notes;
+use super::gates;
 use super::message::{self, Message, is_known};
 use super::next;
 use super::options::{ExtraField, ResponseOptions};
@@ -13,10 +13,11 @@ use super::text;
 use lockgate_checks::{GateRun, Isolation, RunReason};
 use lockgate_edit::request::{Entity, EntityKind};
 use lockgate_engine::{GuardLevel, Report, Status};
-use lockgate_error::{Best, Code, Disk, Error, EvidenceLine, Since};
+use lockgate_error::{Best, Code, Disk, Error, EvidenceLine, Score, Since};
+use lockgate_matching::MatchInfo;
 use lockgate_protocol::{
-    ChangedRegion, EditResponse, EntityKey, FileChangesSince, FirstDifference, MatchDetails, MatchLocation,
-    MovedLines, NearestLines, ReportedGate, TextFields,
+    ChangedRegion, EditResponse, EntityKey, FileChangesSince, FirstDifference, Headline, MatchDetails,
+    MatchLocation, MovedLines, NearestLines, ReportedFinding, ReportedGate, TextFields,
 };
 use lockgate_text::Region;
 use lockgate_text::diff::{Diff, Extent, ShownSide};
@@ -54,34 +55,19 @@ pub(super) enum DiffSource<'a> {
 
 impl<'a> FullResponse<'a> {
     /// Creates the response for a request that reached a decision.
-    pub(super) fn of_report(report: &'a Report, options: &ResponseOptions) -> FullResponse<'a> {
-        let (diff, regions, verdict) = (report.diff(), report.regions(), &report.verdict);
+    pub(super) fn from_report(report: &'a Report, options: &ResponseOptions) -> FullResponse<'a> {
+        let (diff, regions) = (report.diff(), report.regions());
         let refused = report.status == Status::Refused;
         let findings = ListedFindings::new(report, options);
-        // The counts and the only changed lines tell how the others moved, unless the caller knows an earlier text.
-        let is_only_change = regions.len() == 1 && !report.change.has_other_shifts;
-        let is_derivable = message::shows_lines(report, options) && is_only_change;
-        let remedy =
-            if findings.blocking.is_empty() { required_hint(report) } else { Code::GateRefused.remedy() };
-        let (code, detail) = options.profile.code_pair(Code::GateRefused);
-        let message = Message::of_report(report, &diff, &findings, options);
+        let message = Message::from_report(report, &diff, &findings, options);
         let headline = message::headline(report, &diff, findings.blocking.len(), options);
         let extent = extent(report, &findings, options);
-        let match_details = report.matches.info.map(|info| MatchDetails {
-            tier: info.level.name().into(),
-            score: info.score.ratio(),
-            candidates: info.candidates,
-            runner_up: info.runner_up.map(|score| score.ratio()),
-        });
+        let match_details = report.matches.info.map(match_details);
         let mut response = EditResponse {
             success: Some(report.status.is_success()),
             status: Some(report.status.name().into()),
-            code: code.filter(|_| refused),
-            detail: detail.filter(|_| refused),
             message: Some(message.text()),
-            error: error_field(&message, options).filter(|_| refused),
             key: target_key(report.target.entity.as_ref(), options),
-            hint: refused.then(|| remedy.to_owned()),
             path: Some(report.target.path.clone()),
             resolved_path: report.target.resolved_path.clone(),
             version: report.version.map(|version| version.to_string()),
@@ -97,23 +83,12 @@ impl<'a> FullResponse<'a> {
             removed: report.is_removed().then_some(true),
             match_locations: locations(&report.matches.lines),
             edits: changed_regions(report, &regions, match_details.as_ref()),
-            line_map: report
-                .change
-                .shifts
-                .iter()
-                .filter(|_| !is_derivable)
-                .map(|shift| MovedLines { from: shift.from, by: shift.by })
-                .collect(),
+            line_map: moved_lines(report, &regions, options),
             errors: findings.errors,
             validation_warnings: findings.warnings,
             findings: findings.reported,
-            gates: verdict.runs.iter().map(reported_gate).collect(),
-            notes: report
-                .notes
-                .iter()
-                .cloned()
-                .chain(options.shown_parts.unshown(notes(verdict, &report.policy_folder), options.forms))
-                .collect(),
+            gates: report.verdict.runs.iter().map(reported_gate).collect(),
+            notes: notes(report, options),
             for_text: TextFields {
                 headline,
                 match_details,
@@ -122,6 +97,11 @@ impl<'a> FullResponse<'a> {
             },
             ..EditResponse::default()
         };
+        if refused {
+            (response.code, response.detail) = options.profile.code_pair(Code::GateRefused);
+            response.error = error_field(&message, options);
+            response.hint = Some(rejection_hint(report).to_owned());
+        }
         response.for_text.are_gates_known =
             options.forms == Forms::Text && options.shown_parts.has_passed(&text::passed_names(&response));
         let (diff, omitted) = (DiffSource::Edit(diff), findings.omitted);
@@ -131,7 +111,7 @@ impl<'a> FullResponse<'a> {
     /// Removes what the forms do not have.
     fn in_forms(mut self, forms: Forms) -> FullResponse<'a> {
         if forms == Forms::Compact {
-            self.response = self.response.compact();
+            self.response = compact(self.response);
             if let DiffSource::Edit(_) = self.diff {
                 self.diff = DiffSource::None;
             }
@@ -140,9 +120,9 @@ impl<'a> FullResponse<'a> {
     }
 
     /// Creates the response for an error.
-    pub(super) fn of_error(error: &'a Error, options: &ResponseOptions) -> FullResponse<'a> {
+    pub(super) fn from_error(error: &'a Error, options: &ResponseOptions) -> FullResponse<'a> {
         let (hint, next) = next::next_step(error, options);
-        let message = Message::of_error(error, options);
+        let message = Message::from_error(error, options);
         let (code, detail) = options.profile.code_pair(error.code);
         let is_known = error.disk == Disk::Untouched;
         let response = EditResponse {
@@ -185,10 +165,49 @@ impl<'a> FullResponse<'a> {
     }
 }
 
-/// Returns the hint when there are no findings but required gates have no result.
-fn required_hint(report: &Report) -> &'static str {
-    let mut blocking = report.verdict.runs.iter().filter(|run| run.blocking);
-    if blocking.all(|run| run.reason == RunReason::Unread) { UNREAD_HINT } else { MISSING_GATE_HINT }
+/// Returns only what the next call needs: the result, the version, the edit ID, the moved lines, the findings that
+/// count, and after a rejection the next step.
+fn compact(response: EditResponse) -> EditResponse {
+    let succeeded = response.is_success();
+    let headline = response.for_text.headline.as_ref().filter(|_| succeeded);
+    let message = headline.map(|Headline { summary, details, .. }| format!("{summary}{details}"));
+    let reported = response.unreported().cloned().collect();
+    let findings: Vec<ReportedFinding> =
+        response.findings.into_iter().filter(|finding| finding.counts).collect();
+    let names_blocking = findings.iter().any(|finding| finding.blocking);
+    EditResponse {
+        status: response.status,
+        code: response.code,
+        detail: response.detail,
+        message: message.or(response.message),
+        hint: response.hint,
+        field: response.field,
+        path: response.path,
+        key: response.key,
+        resolved_path: response.resolved_path,
+        version: response.version,
+        edit_id: response.edit_id,
+        since: response.since,
+        best: response.best,
+        next: response.next,
+        match_locations: if succeeded { Vec::new() } else { response.match_locations },
+        line_map: response.line_map,
+        errors: if names_blocking { Vec::new() } else { response.errors },
+        validation_warnings: reported,
+        findings,
+        notes: response.notes,
+        for_text: TextFields { headline: response.for_text.headline, ..TextFields::default() },
+        ..EditResponse::default()
+    }
+}
+
+/// Returns the hint of a rejection: it has findings that block, or required gates without a result.
+fn rejection_hint(report: &Report) -> &'static str {
+    if report.verdict.blocking().next().is_some() {
+        return Code::GateRefused.remedy();
+    }
+    let mut required = report.verdict.runs.iter().filter(|run| run.blocking);
+    if required.all(|run| run.reason == RunReason::Unread) { UNREAD_HINT } else { MISSING_GATE_HINT }
 }
 
 /// Returns the part of the diff that the text form shows: for a rejection that near the findings that block.
@@ -222,6 +241,32 @@ fn lines_changed(regions: &[Region], options: &ResponseOptions) -> Option<usize>
     let old: usize = regions.iter().map(|region| length(region.start_line, region.end_line)).sum();
     let new: usize = regions.iter().map(|region| length(region.new_start_line, region.new_end_line)).sum();
     (!regions.is_empty()).then(|| old.max(new).max(options.quoted_line_count.unwrap_or_default()))
+}
+
+/// Returns the notes of the edit and of its gates, without those of the gates that the client knows.
+fn notes(report: &Report, options: &ResponseOptions) -> Vec<String> {
+    let of_gates = gates::notes(&report.verdict, &report.policy_folder);
+    let unshown = options.shown_parts.unshown(of_gates, options.forms);
+    report.notes.iter().cloned().chain(unshown).collect()
+}
+
+fn match_details(info: MatchInfo) -> MatchDetails {
+    MatchDetails {
+        tier: info.level.name().into(),
+        score: info.score.ratio(),
+        candidates: info.candidates,
+        runner_up: info.runner_up.map(Score::ratio),
+    }
+}
+
+/// Returns the shifts of the lines; none if the text form shows how the lines moved.
+fn moved_lines(report: &Report, regions: &[Region], options: &ResponseOptions) -> Vec<MovedLines> {
+    // The counts and the only changed lines tell how the others moved, unless the caller knows an earlier text.
+    let is_only_change = regions.len() == 1 && !report.change.has_other_shifts;
+    if message::shows_lines(report, options) && is_only_change {
+        return Vec::new();
+    }
+    report.change.shifts.iter().map(|shift| MovedLines { from: shift.from, by: shift.by }).collect()
 }
 
 fn locations(places: &[EvidenceLine]) -> Vec<MatchLocation> {

@@ -12,7 +12,7 @@ pub struct RevertedEdit {
     pub direction: Direction,
     /// Id of the edit, if it is known.
     pub edit: Option<EditId>,
-    /// Who made the edit, and when, if it is known; see [`super::describe_origin`].
+    /// Who made the edit, and when, if it is known, as in `made by claude-code 2.1, 3 minutes ago`.
     pub origin: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl RevertedEdit {
     }
 
     /// Returns the message for one of several files when nothing had to be done.
-    pub(super) fn already_message_of(&self, path: &str) -> String {
+    pub(super) fn already_message_for(&self, path: &str) -> String {
         match self.direction {
             Direction::Undo => format!("the edit of {path} is already undone"),
             Direction::Redo => format!("the edit of {path} is not undone"),

@@ -47,8 +47,7 @@ fn remember(shown: &mut HashSet<String>, text: &str) {
 
 impl ShownParts {
     /// Remembers what an answer shows.
-    pub fn add(&self, response: Option<&Response>) {
-        let Some(response) = response else { return };
+    pub fn add(&self, response: &Response) {
         let mut shown = self.0.lock();
         match response {
             Response::Edit(edit) => shown.add_edit(edit),
@@ -64,7 +63,7 @@ impl ShownParts {
 
     /// Returns the notes that a text still has to show; all of them where the JSON is sent as well.
     pub(super) fn unshown(&self, notes: Vec<String>, forms: Forms) -> Vec<String> {
-        if !is_shortened(forms) {
+        if !forms.are_for_models() {
             return notes;
         }
         let shown = self.0.lock();
@@ -75,7 +74,7 @@ impl ShownParts {
     /// nothing else names the gate.
     pub(super) fn warning(&self, run: &GateRun, forms: Forms) -> Option<String> {
         let whole = unchecked_warning(run)?;
-        if !is_shortened(forms) || !self.0.lock().sentences.contains(&whole) {
+        if !forms.are_for_models() || !self.0.lock().sentences.contains(&whole) {
             return Some(whole);
         }
         // The text lists a gate without a result in every answer, the compact JSON does not.
@@ -94,9 +93,4 @@ impl ShownParts {
     pub(super) fn has_edit(&self, id: &str) -> bool {
         self.0.lock().edits.contains(id)
     }
-}
-
-/// True for the forms that a model reads and no program does.
-pub(super) const fn is_shortened(forms: Forms) -> bool {
-    matches!(forms, Forms::Text | Forms::Compact)
 }

@@ -51,9 +51,8 @@ impl SizedEdit {
     }
 }
 
-/// Renders the response within the limit of the options.
-pub(super) fn fit(full: &FullResponse<'_>, options: &ResponseOptions) -> SizedEdit {
-    let room = available(options);
+/// Renders the response within `room` bytes.
+pub(super) fn fit(full: &FullResponse<'_>, room: usize, options: &ResponseOptions) -> SizedEdit {
     let diff = DiffExcerpt::new(full, WHOLE, room, options);
     if diff.omitted_note.is_none() {
         let draft = CutResponse::new(full, WHOLE, usize::MAX, options);
@@ -294,10 +293,8 @@ impl<'a> CutResponse<'a> {
         response.best.take_if(|_| !is_shown(Part::Best, 0));
         let edits = keep(&mut response.edits, Part::Edits, is_shown);
         let edits = if has_lines && self.options.forms == Forms::Text { 0 } else { edits };
-        let positions: Vec<usize> =
-            (0..response.findings.len()).filter(|at| is_shown(Part::Findings, *at)).collect();
         for warning in &mut response.validation_warnings {
-            warning.finding = warning.finding.and_then(|at| positions.binary_search(&at).ok());
+            warning.finding.take_if(|at| !is_shown(Part::Findings, *at));
         }
         let errors = keep(&mut response.errors, Part::Errors, is_shown);
         // The text form shows the findings instead of their sentences.
@@ -306,15 +303,14 @@ impl<'a> CutResponse<'a> {
         let line_map = keep(&mut response.line_map, Part::LineMap, is_shown);
         let gates = keep(&mut response.gates, Part::Gates, is_shown);
         // The text form has no line for a finding that does not count.
-        let is_listed =
-            |found: &&ReportedFinding| self.options.forms != Forms::Text || found.counts || found.blocking;
+        let is_listed = |found: &&ReportedFinding| self.options.forms != Forms::Text || found.counts;
         let listed = response.findings.iter().filter(is_listed).count() + full.omitted.findings;
         keep(&mut response.findings, Part::Findings, is_shown);
         let findings = listed - response.findings.iter().filter(is_listed).count();
         let warnings =
             keep(&mut response.validation_warnings, Part::Warnings, is_shown) + full.omitted.warnings;
         let notes = keep(&mut response.notes, Part::Notes, is_shown) + self.long_notes;
-        let omitted = [
+        response.notes.extend(self.omitted_note([
             (calls, "proposed call", "proposed calls"),
             (best, "line of best", "lines of best"),
             (match_locations, "match location", "match locations"),
@@ -325,18 +321,21 @@ impl<'a> CutResponse<'a> {
             (errors, "error", "errors"),
             (warnings, "warning", "warnings"),
             (notes, "note", "notes"),
-        ];
+        ]));
+        response
+    }
+
+    /// Returns the note with the numbers of the omitted entries, each with its noun and the plural; `None` if there are
+    /// none.
+    fn omitted_note(&self, omitted: [(usize, &str, &str); 10]) -> Option<String> {
         let count = |(more, one, many): (usize, &str, &str)| match more {
             0 => None,
             1 => Some(format!("1 {one}")),
             more => Some(format!("{more} {many}")),
         };
         let omitted: Vec<String> = omitted.into_iter().filter_map(count).collect();
-        if !omitted.is_empty() {
-            let note = format!("not shown: {}", omitted.join(", "));
-            response.notes.push(self.limits.sentence(note, "more is not shown"));
-        }
-        response
+        let note = || self.limits.sentence(format!("not shown: {}", omitted.join(", ")), "more is not shown");
+        (!omitted.is_empty()).then(note)
     }
 }
 
@@ -365,10 +364,6 @@ fn is_usual(run: &ReportedGate) -> bool {
 
 /// Returns the bytes of an answer in the forms that are sent.
 pub(super) fn size(response: &impl Serialize, text: &str, forms: Forms) -> usize {
-    match forms {
-        Forms::Both => json_size(response) + escaped(text),
-        Forms::Compact => json_size(response) + escaped(text::first_line(text)),
-        Forms::Json => json_size(response),
-        Forms::Text => escaped(text),
-    }
+    let json = if forms.has_json() { json_size(response) } else { 0 };
+    json + forms.sent_text(text).map_or(0, escaped)
 }

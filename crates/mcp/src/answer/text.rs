@@ -40,11 +40,6 @@ pub(super) fn render(response: &EditResponse, forms: Forms) -> String {
     lines.join("\n")
 }
 
-/// Returns the text that accompanies the compact JSON: the first line of the answer.
-pub fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
-}
-
 /// Returns a number with its noun, as in `1 file` or `2 files`.
 pub fn counted(count: usize, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
@@ -168,7 +163,7 @@ fn moved(line_map: &[MovedLines]) -> Option<String> {
 /// Renders the findings that count; in the text form those that say the same are one line.
 fn findings(response: &EditResponse, forms: Forms) -> Vec<String> {
     let mut groups: Vec<Vec<&ReportedFinding>> = Vec::new();
-    for found in response.findings.iter().filter(|finding| finding.counts || finding.blocking) {
+    for found in response.findings.iter().filter(|finding| finding.counts) {
         let joins = |one: &&ReportedFinding| forms == Forms::Text && says_same(one, found);
         match groups.iter_mut().find(|group| group.first().is_some_and(joins)) {
             Some(group) => group.push(found),

@@ -123,17 +123,7 @@ impl HttpApp {
                 let answer = tools.handle(parts, Bytes::new()).await;
                 Ok(answer.map(|body| Body::new(HeldResponse { body, _guard: guard })))
             }
-            Method::DELETE => {
-                let is_known = tools.has_session(&parts.headers).await;
-                tools.cancel_calls(&parts.headers).await;
-                let mut answer = tools.handle(parts, Bytes::new()).await;
-                // The library accepts every id. A known session has ended at this point, so the status is not 202.
-                if answer.status() == StatusCode::ACCEPTED {
-                    *answer.status_mut() =
-                        if is_known { StatusCode::NO_CONTENT } else { StatusCode::NOT_FOUND };
-                }
-                Ok(answer)
-            }
+            Method::DELETE => Ok(end_session(tools, parts).await),
             _ => Err(HttpRejection::method_not_allowed("POST, GET, DELETE")),
         }
     }
@@ -184,4 +174,16 @@ impl HttpApp {
     fn tools(&self) -> impl Iterator<Item = &TokenServer> {
         self.scopes.iter().filter_map(|scope| scope.tools.as_ref())
     }
+}
+
+/// Ends the session that a request names, after its calls.
+async fn end_session(tools: &TokenServer, parts: Parts) -> Response<Body> {
+    let is_known = tools.has_session(&parts.headers).await;
+    tools.cancel_calls(&parts.headers).await;
+    let mut answer = tools.handle(parts, Bytes::new()).await;
+    // The library accepts every id. A known session has ended at this point, so the status is not 202.
+    if answer.status() == StatusCode::ACCEPTED {
+        *answer.status_mut() = if is_known { StatusCode::NO_CONTENT } else { StatusCode::NOT_FOUND };
+    }
+    answer
 }

@@ -3,15 +3,15 @@
 //! Invariant: a token is shown only once, to the user who creates it. Tokens are compared by hash in constant time.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
-use rustix::rand::{GetRandomFlags, getrandom};
-
+use crate::random::random;
 use lockgate_error::{Code, Error};
 
 /// Prefix of tokens that lockgate creates, so that leaked ones can be found.
 const TOKEN_PREFIX: &str = "lockgate_";
-/// Minimum and maximum length of a token, in characters.
-const LENGTH: (usize, usize) = (24, 512);
+/// The valid lengths of a token, in characters.
+const LENGTHS: RangeInclusive<usize> = 24..=512;
 
 /// A token that authenticates an HTTP client.
 pub struct BearerToken(String);
@@ -27,11 +27,8 @@ impl BearerToken {
     ///
     /// Errors: `INTERNAL` when the system provides no random bytes.
     pub fn generate() -> Result<BearerToken, Error> {
-        let mut bytes = [0_u8; 32];
-        let filled = getrandom(&mut bytes, GetRandomFlags::empty()).is_ok_and(|filled| filled == bytes.len());
-        if !filled {
-            return Err(Error::new(Code::Internal, "the system gives no random bytes for a token"));
-        }
+        let no_bytes = || Error::new(Code::Internal, "the system gives no random bytes for a token");
+        let bytes = random().ok_or_else(no_bytes)?;
         Ok(BearerToken(format!("{TOKEN_PREFIX}{}", blake3::Hash::from_bytes(bytes).to_hex())))
     }
 
@@ -39,11 +36,11 @@ impl BearerToken {
     ///
     /// Errors: `INVALID_INPUT` for a token that is too short to be safe, or that is invalid in a header.
     pub fn parse(text: &str, from: &str) -> Result<BearerToken, Error> {
-        let (least, most) = LENGTH;
-        if (least..=most).contains(&text.len()) && is_token(text.as_bytes()) {
+        if LENGTHS.contains(&text.len()) && is_token(text.as_bytes()) {
             return Ok(BearerToken(text.to_owned()));
         }
         let wanted = "letters, digits and any of -._~+/, with = only at the end";
+        let (least, most) = (LENGTHS.start(), LENGTHS.end());
         let message = format!("{from} must have {least} to {most} characters: {wanted}");
         Err(Error::new(Code::InvalidInput, message).hint("without a token, lockgate creates one"))
     }
@@ -75,7 +72,7 @@ pub(super) fn matches(hash: &[u8; 32], shown: &blake3::Hash) -> bool {
 pub(super) fn hash_from_header(value: &[u8]) -> Option<blake3::Hash> {
     let (scheme, token) = value.split_at_checked("bearer ".len())?;
     let token = token.trim_ascii();
-    let known = scheme.eq_ignore_ascii_case(b"bearer ") && token.len() <= LENGTH.1 && is_token(token);
+    let known = scheme.eq_ignore_ascii_case(b"bearer ") && token.len() <= *LENGTHS.end() && is_token(token);
     known.then(|| blake3::hash(token))
 }
 

@@ -43,13 +43,13 @@ pub(super) struct ConnectionSlot {
 
 impl Connections {
     /// Creates an empty set, limited by the configuration and the system's limit of open files.
-    pub(super) fn new(bounds: ServerLimits) -> Arc<Connections> {
+    pub(super) fn new(limits: ServerLimits) -> Arc<Connections> {
         let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX).saturating_sub(RESERVED_FILES);
-        let most = bounds.connections.min(usize::try_from(files).unwrap_or(usize::MAX)).max(MIN_CONNECTIONS);
-        if most < bounds.connections {
+        let most = limits.connections.min(usize::try_from(files).unwrap_or(usize::MAX)).max(MIN_CONNECTIONS);
+        if most < limits.connections {
             tracing::warn!("limited to {most} connections: the limit of open files (ulimit -n) is low");
         }
-        Arc::new(Connections { limits: bounds, max: most, open: Mutex::default(), changed: Arc::default() })
+        Arc::new(Connections { limits, max: most, open: Mutex::default(), changed: Arc::default() })
     }
 
     /// Returns the number of connections.

@@ -12,9 +12,12 @@ use tokio::time::{Sleep, sleep};
 
 use super::conn_state::ConnState;
 
-/// Maximum bytes and time to discard at the end. If the connection closed while data arrives, the system would
-/// discard the answer as well.
-const LINGER: (usize, Duration) = (16 << 20, Duration::from_secs(1));
+/// Maximum bytes to discard at the end. If the connection closed while data arrives, the system would discard the answer
+/// as well.
+const MAX_DISCARDED_BYTES: usize = 16 << 20;
+
+/// Maximum time to discard bytes at the end.
+const LINGER: Duration = Duration::from_secs(1);
 
 /// The stream of a client.
 pub(super) struct TrackedStream {
@@ -40,7 +43,7 @@ impl TrackedStream {
     /// Discards input until the client closes or the limit is reached.
     fn discard(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut room = [0_u8; 8192];
-        while self.discarded < LINGER.0 {
+        while self.discarded < MAX_DISCARDED_BYTES {
             let mut buffer = ReadBuf::new(&mut room);
             match ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer)) {
                 Ok(()) if !buffer.filled().is_empty() => self.discarded += buffer.filled().len(),
@@ -103,7 +106,7 @@ impl AsyncWrite for TrackedStream {
             if !self.state.has_unread() {
                 return Poll::Ready(Ok(()));
             }
-            self.linger = Some(Box::pin(sleep(LINGER.1)));
+            self.linger = Some(Box::pin(sleep(LINGER)));
         }
         let late = self.linger.as_mut().is_some_and(|ending| ending.as_mut().poll(context).is_ready());
         if !late {

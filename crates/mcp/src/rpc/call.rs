@@ -11,9 +11,10 @@ use tokio::task::{JoinError, spawn_blocking};
 
 use super::ask::{Inquiry, ModelCode, NoAnswer, Prompt, ReturnedInput, VerifiedInput};
 use super::call_context::{CallContext, Context};
+use super::executor::{Executor, ToolOutcome, parse_request};
 use super::options::{Structured, TEXT_CLIENTS};
-use super::outcome::{Executor, ToolOutcome, parse_request};
 use crate::answer::{self, Answer, CallOffers, Forms, ResponseOptions, ToolCall};
+use crate::schema;
 use crate::tools::{CallReply, Tool, ToolRequest, UnwrittenEdit};
 use lockgate_checks::sanitize;
 use lockgate_edit::request::{Author, AuthorName, ClientName, Entity, EntityKind, Target};
@@ -53,30 +54,7 @@ async fn handle(
     returned: ReturnedInput,
     context: Context,
 ) -> CallToolResponse {
-    let client = context.client_info().map(|client| client.name);
-    let forms = forms(call_context.options.structured, context.protocol_version(), client.as_deref());
-    let path = arguments.get(tool.profile.names.path).and_then(Value::as_str).map(str::to_owned);
-    let offers = CallOffers {
-        current_call: repeatable_call(tool, &arguments),
-        tools: call_context.offered_tools,
-        has_max_bytes: (tool.schema)()
-            .get("properties")
-            .is_some_and(|fields| fields.get("max_bytes").is_some()),
-    };
-    let shown_parts = call_context.shown_parts.clone();
-    let (effect, profile) = (tool.effect, tool.profile);
-    let limit = requested_limit(&arguments).filter(|_| offers.has_max_bytes);
-    let limit = limit.unwrap_or(ResponseOptions::default().limit);
-    let options = ResponseOptions {
-        limit,
-        forms,
-        effect,
-        path,
-        profile,
-        offers,
-        shown_parts,
-        ..ResponseOptions::default()
-    };
+    let options = response_options(tool, &arguments, &call_context, &context);
     let inquiry = Inquiry::new(tool.name, &arguments, &call_context, &context);
     let named = named_entity(tool, &arguments);
     let (request, resumed) = match parse_call(tool, arguments, &inquiry, &returned).await {
@@ -98,6 +76,32 @@ async fn handle(
     }
 }
 
+/// Returns the options of the answer that do not depend on the parsed request.
+fn response_options(
+    tool: &'static Tool,
+    arguments: &JsonObject,
+    call_context: &CallContext,
+    context: &Context,
+) -> ResponseOptions {
+    let client = context.client_info().map(|client| client.name);
+    let has_max_bytes = schema::field((tool.schema)(), "max_bytes").is_some();
+    let limit = requested_limit(arguments).filter(|_| has_max_bytes);
+    ResponseOptions {
+        limit: limit.unwrap_or(ResponseOptions::default().limit),
+        forms: forms(call_context.options.structured, context.protocol_version(), client.as_deref()),
+        effect: tool.effect,
+        path: arguments.get(tool.profile.names.path).and_then(Value::as_str).map(str::to_owned),
+        profile: tool.profile,
+        offers: CallOffers {
+            current_call: repeatable_call(tool, arguments),
+            tools: call_context.offered_tools,
+            has_max_bytes,
+        },
+        shown_parts: call_context.shown_parts.clone(),
+        ..ResponseOptions::default()
+    }
+}
+
 /// Returns the valid `max_bytes` of the arguments, even if others of them are invalid.
 fn requested_limit(arguments: &JsonObject) -> Option<usize> {
     let value = arguments.get("max_bytes")?;
@@ -107,7 +111,7 @@ fn requested_limit(arguments: &JsonObject) -> Option<usize> {
 
 /// Returns the entity that the arguments name, even if others of them are invalid.
 fn named_entity(tool: &Tool, arguments: &JsonObject) -> Option<Entity> {
-    (tool.schema)().get("properties")?.get("entity_type")?;
+    schema::field((tool.schema)(), "entity_type")?;
     let text = |name: &str| arguments.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let id = |name: &str| text(name).map(str::to_owned);
     Some(Entity {
@@ -227,17 +231,12 @@ async fn render(options: ResponseOptions, CallReply { size, render }: CallReply)
     let answer = rendered.unwrap_or_else(|error| render_failed(&error, &plain));
     let success = answer.is_success();
     let Answer { json, text, edit_response } = answer;
-    shown_parts.add(edit_response.as_ref());
-    let text = match forms {
-        Forms::Compact => answer::first_line(&text).to_owned(),
-        Forms::Both | Forms::Json | Forms::Text => text,
-    };
-    let content = vec![ContentBlock::text(text)];
+    if let Some(response) = &edit_response {
+        shown_parts.add(response);
+    }
+    let content = forms.sent_text(&text).map(ContentBlock::text).into_iter().collect();
     let mut result = if success { CallToolResult::success(content) } else { CallToolResult::error(content) };
-    result.structured_content = match forms {
-        Forms::Both | Forms::Json | Forms::Compact => Some(json),
-        Forms::Text => None,
-    };
+    result.structured_content = forms.has_json().then_some(json);
     result
 }
 

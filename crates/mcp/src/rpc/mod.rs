@@ -8,12 +8,13 @@ mod ask;
 mod batch_ids;
 mod call;
 mod call_context;
+mod executor;
 mod id_scanner;
 mod in_flight;
 mod input_lines;
+mod listing;
 mod metrics;
 mod options;
-mod outcome;
 mod pending_requests;
 mod pipe;
 mod progress;
@@ -26,29 +27,21 @@ use std::sync::Arc;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
-use serde_json::{Value, json};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::selection::{EntityStorage, Selection, WriteAccess};
+use super::selection::{Selection, WriteAccess};
 use lockgate_engine::Workspace;
 use lockgate_error::{Code, Error};
 use pipe::Pipe;
 
+pub(super) use executor::{GRACE, STOP_TIMEOUT};
 pub(super) use in_flight::{Arrival, RequestGuard, RequestsInFlight, SERVER_ERROR, duplicate_id};
+pub use listing::listed;
 pub use metrics::{CallOutcome, MetricsSink};
 pub use options::{ServerOptions, Structured};
-pub(super) use outcome::{GRACE, STOP_TIMEOUT};
 pub(super) use reader::{BYTE_ORDER_MARK, LARGE_MESSAGE_BYTES, ParsedMessage, parse_message};
 pub(super) use server::Server;
-
-/// Returns the answer to `tools/list`.
-pub fn listed(selection: &Selection, access: WriteAccess, storage: EntityStorage) -> Value {
-    let mut tools: Vec<_> =
-        selection.tools(access).map(|tool| server::listing(tool, selection, storage)).collect();
-    tools.sort_by(|one, other| one.name.cmp(&other.name));
-    json!({ "tools": tools })
-}
 
 /// Serves a client over standard input and output until it disconnects or `stop` is cancelled, and every edit has
 /// ended. Edits that still run two seconds after `stop` are cancelled. Five seconds later the server ends in any case: a

@@ -10,9 +10,11 @@ use tokio::io::{
 };
 use tokio::time::timeout;
 
+use super::listing::instructions;
 use super::options::TEXT_CLIENTS;
-use super::server::{Server, instructions};
+use super::server::Server;
 use super::*;
+use crate::selection::EntityStorage;
 use crate::tools::TOOLS;
 
 struct Client {

@@ -1,6 +1,7 @@
 //! `ai_edit_code`: edits by an instruction; the code is part of the call or comes from the client's model.
 
-use super::request::{EditCall, ToolRequest, UnwrittenEdit, WireMode, edit_request, response_limit};
+use super::fields::{WireMode, edit_request, response_limit};
+use super::request::{EditCall, ToolRequest, UnwrittenEdit};
 use crate::answer::{FieldNames, ResponseFormat, ToolOptions, ToolProfile};
 use lockgate_edit::request::{EditType, InstructionFields, ParsedInstruction, Target};
 use lockgate_engine::Report;

@@ -2,7 +2,8 @@
 //!
 //! Invariant: neither form of an answer exceeds the requested size.
 
-use super::request::{ToolRequest, parse_number};
+use super::fields::parse_number;
+use super::request::ToolRequest;
 use crate::answer::{FieldNames, ToolProfile, counted};
 use lockgate_edit::request::Target;
 use lockgate_engine::ContextRequest;

@@ -1,7 +1,8 @@
 //! `delete_content`: deletes a file or an entity.
 
 use super::entity::RequiredEntityArgs;
-use super::request::{EditCall, ToolRequest, edit_request};
+use super::fields::edit_request;
+use super::request::{EditCall, ToolRequest};
 use crate::answer::{DiffDisplay, ExtraField, ResponseOptions, ToolProfile};
 use lockgate_edit::Edit;
 use lockgate_error::{Code, Error};

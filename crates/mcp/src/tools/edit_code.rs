@@ -4,7 +4,8 @@ use rmcp::model::JsonObject;
 use serde_json::Value;
 
 use super::edit_file;
-use super::request::{EditCall, ToolRequest, WireMode, edit_request};
+use super::fields::{WireMode, edit_request};
+use super::request::{EditCall, ToolRequest};
 use crate::answer::{FieldNames, ResponseOptions, ToolProfile};
 use lockgate_edit::request::{BlockFields, GateOptions, Request, Target, ToleranceFields};
 use lockgate_edit::{Edit, Occurrences, OnDuplicate};

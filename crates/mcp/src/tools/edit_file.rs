@@ -1,6 +1,7 @@
 //! `edit_file`: replaces an exactly quoted text in a file.
 
-use super::request::{EditCall, ToolRequest, WireMode, check_edit_count, edit_request};
+use super::fields::{WireMode, check_edit_count, edit_request};
+use super::request::{EditCall, ToolRequest};
 use crate::answer::{FieldNames, ResponseOptions, ToolProfile};
 use lockgate_edit::request::{BlockFields, Target};
 use lockgate_edit::{Edit, EditPart, Occurrences, OnDuplicate};

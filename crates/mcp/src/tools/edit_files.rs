@@ -8,7 +8,8 @@ use std::path::{Component, Path, PathBuf};
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-use super::request::{BatchCall, ToolRequest, WireMode, check_edit_count, response_limit};
+use super::fields::{self, WireMode, check_edit_count, response_limit};
+use super::request::{BatchCall, ToolRequest};
 use super::safe_edit_file;
 use crate::answer::{DiffDisplay, ToolOptions, ToolProfile};
 use crate::schema;
@@ -33,7 +34,7 @@ struct EditFiles {
     /// As in safe_edit_file.
     mode: Option<WireMode>,
     /// Answer with the diffs.
-    #[serde(default = "safe_edit_file::default_true")]
+    #[serde(default = "fields::default_true")]
     show_diff: bool,
     /// As in safe_edit_file.
     max_bytes: Option<i64>,

@@ -4,9 +4,10 @@
 //! set only if something was omitted.
 
 use super::entity::EntityArgs;
-use super::read_content_lines::{DEFAULT_CHARS, cut_line_warning, heading};
-use super::request::{ToolRequest, parse_number};
-use crate::answer::{Answer, ResponseOptions, ToolProfile, counted, key, text_within};
+use super::fields::parse_number;
+use super::read_text::{DEFAULT_CHARS, cut_line_warning, heading, text_within};
+use super::request::ToolRequest;
+use crate::answer::{Answer, ResponseOptions, ToolProfile, counted, key};
 use lockgate_edit::request::parse_line;
 use lockgate_engine::{LinesRequest, ReadLines};
 use lockgate_error::Error;
@@ -43,11 +44,11 @@ fn into_request(input: GetContent) -> Result<ToolRequest, Error> {
 
 /// Renders at most so many characters of a text, from the first of its lines on.
 pub(super) fn render(reading: &ReadLines, max_chars: usize, options: &ResponseOptions) -> Answer {
-    let content = |response: &TextResponse| response.content.chars().count();
-    text_within(max_chars, options.forms, content, |most| whole(reading, most, max_chars))
+    let render = |most| whole(reading, most, max_chars);
+    text_within(max_chars, options.forms, |response: &TextResponse| &response.content, render)
 }
 
-/// Renders at most `most` characters; `max_chars` is the number that the caller chose.
+/// Returns at most `most` characters, and the heading; `max_chars` is the number that the caller chose.
 fn whole(reading: &ReadLines, most: usize, max_chars: usize) -> (TextResponse, String) {
     let (lines, first) = (reading.text.lines(), reading.start_line);
     let start = if first > 1 { lines.span(first).start } else { 0 };
@@ -67,7 +68,7 @@ fn whole(reading: &ReadLines, most: usize, max_chars: usize) -> (TextResponse, S
     let start = if first > 1 { format!(", shown from line {first}") } else { String::new() };
     let shown = counted(total_lines, "line") + &start;
     let heading = heading(reading, &shown, response.warning.as_deref());
-    (response, heading + content)
+    (response, heading)
 }
 
 /// Returns as many whole lines as fit into `most` characters, or a prefix of the first line if that is longer.

@@ -1,7 +1,8 @@
 //! `list_content`: lists files or entities, one row for each.
 
 use super::entity::AnyEntityArgs;
-use super::request::{ToolRequest, parse_number};
+use super::fields::parse_number;
+use super::request::ToolRequest;
 use crate::answer::{FieldNames, ToolProfile, counted, result_name};
 use lockgate_edit::request::EntityKind;
 use lockgate_engine::ListRequest;

@@ -1,7 +1,8 @@
 //! `list_edits`: lists the edits, newest first.
 
 use super::entity::{EntityArgs, target};
-use super::request::{ToolRequest, parse_number};
+use super::fields::parse_number;
+use super::request::ToolRequest;
 use crate::answer::{self, ToolProfile};
 use lockgate_edit::request::HistoryRequest;
 use lockgate_error::Error;

@@ -68,11 +68,13 @@ pub mod edit_file;
 pub mod edit_files;
 pub(crate) mod effect;
 pub(crate) mod entity;
+mod fields;
 pub mod get_content;
 pub mod list_content;
 pub mod list_edits;
 pub mod patch_content;
 pub mod read_content_lines;
+mod read_text;
 pub mod redo_edit;
 pub mod replace_content;
 mod request;
@@ -117,7 +119,7 @@ pub(crate) const INSTRUCTIONS: &[(&str, &str)] = &[
 ];
 
 /// Returns the listed name of a tool that may be called by an older name.
-pub fn listed_name(name: &str) -> &str {
+pub(crate) fn listed_name(name: &str) -> &str {
     if name == ai_edit_code::OLD_NAME { ai_edit_code::TOOL.name } else { name }
 }
 

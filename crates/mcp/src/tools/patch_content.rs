@@ -1,7 +1,8 @@
 //! `patch_content`: replaces one text in a file or an entity.
 
 use super::entity::RequiredEntityArgs;
-use super::request::{EditCall, ToolRequest, edit_request};
+use super::fields::edit_request;
+use super::request::{EditCall, ToolRequest};
 use crate::answer::{ExtraField, FieldNames, ResponseOptions, ToolProfile};
 use lockgate_edit::request::BlockFields;
 use lockgate_edit::{Occurrences, OnDuplicate};

@@ -4,13 +4,13 @@
 //! set only if something was omitted.
 
 use super::entity::EntityArgs;
+use super::read_text::{DEFAULT_CHARS, cut_line_warning, heading, text_within};
 use super::request::ToolRequest;
-use crate::answer::{Answer, ResponseOptions, ToolProfile, display_name, key, text_within};
+use crate::answer::{Answer, ResponseOptions, ToolProfile, key};
 use lockgate_edit::request::parse_line;
 use lockgate_engine::{LinesRequest, ReadLines};
 use lockgate_error::Error;
 use lockgate_protocol::LinesResponse;
-use lockgate_text::escape_name;
 
 tool! {
     ReadContentLines => "read_content_lines", "Read lines of a file",
@@ -19,8 +19,6 @@ tool! {
 
 /// The number of lines after the first that are shown by default.
 const DEFAULT_LINES: usize = 100;
-/// The most characters that are shown by default.
-pub(super) const DEFAULT_CHARS: usize = 40_000;
 /// The most characters that are shown if the last line is given.
 const MAX_CHARS: usize = 100_000;
 
@@ -58,8 +56,8 @@ fn into_request(input: ReadContentLines) -> Result<ToolRequest, Error> {
 
 /// Renders at most so many characters of lines, each after its number.
 pub(super) fn render(reading: &ReadLines, max_chars: usize, options: &ResponseOptions) -> Answer {
-    let content = |response: &LinesResponse| response.content.chars().count();
-    text_within(max_chars, options.forms, content, |most| lines(reading, most, max_chars))
+    let render = |most| lines(reading, most, max_chars);
+    text_within(max_chars, options.forms, |response: &LinesResponse| &response.content, render)
 }
 
 struct ShownLines {
@@ -69,7 +67,7 @@ struct ShownLines {
     is_cut: bool,
 }
 
-/// Renders at most `most` characters; `max_chars` is the maximum of the call.
+/// Returns at most `most` characters, and the heading; `max_chars` is the maximum of the call.
 fn lines(reading: &ReadLines, most: usize, max_chars: usize) -> (LinesResponse, String) {
     let ShownLines { content, end_line, is_cut } = fitting_lines(reading, most);
     let total_lines = reading.text.lines().count();
@@ -91,28 +89,7 @@ fn lines(reading: &ReadLines, most: usize, max_chars: usize) -> (LinesResponse, 
     let shown = format!("lines {} to {end_line} of {total_lines}", reading.start_line);
     let reason = response.warning.as_deref().unwrap_or("not all of these lines are shown");
     let heading = heading(reading, &shown, truncated.then_some(reason));
-    let text = heading + &response.content;
-    (response, text)
-}
-
-/// Returns the warning that a line is cut; `more` says how to see more of it.
-pub(super) fn cut_line_warning(line: usize, total: usize, more: Option<&str>) -> String {
-    let rest = (line < total).then(|| format!("; start_line {} continues after it", line + 1));
-    let (rest, more) = (rest.unwrap_or_default(), more.unwrap_or_default());
-    format!("only the beginning of line {line} of {total} is shown{rest}{more}")
-}
-
-/// Returns the lines before the content of an answer: which text it is, what is shown of it and what is left out.
-pub(super) fn heading(reading: &ReadLines, shown: &str, omitted: Option<&str>) -> String {
-    let name = display_name(&reading.path, &key(reading.entity.as_ref()));
-    let mut heading = format!("{name}: {shown}, version {}\n", reading.text.version());
-    if let Some(resolved) = &reading.resolved_path {
-        heading += &format!("the path leads to {}\n", escape_name(resolved));
-    }
-    if let Some(omitted) = omitted {
-        heading += &format!("truncated: {omitted}\n");
-    }
-    heading
+    (response, heading)
 }
 
 /// Returns as many of the lines as fit.

@@ -1,7 +1,8 @@
 //! `replace_content`: replaces the whole text of a file or an entity.
 
 use super::entity::WrittenEntityArgs;
-use super::request::{EditCall, ToolRequest, edit_request};
+use super::fields::edit_request;
+use super::request::{EditCall, ToolRequest};
 use crate::answer::{ExtraField, ToolProfile};
 use lockgate_edit::Edit;
 use lockgate_error::Error;

@@ -2,7 +2,8 @@
 
 use rmcp::model::JsonObject;
 
-use super::request::{EditCall, ToolRequest, WireMode, edit_request, response_limit};
+use super::fields::{self, WireMode, edit_request, response_limit};
+use super::request::{EditCall, ToolRequest};
 use crate::answer::{DiffDisplay, ToolProfile};
 use lockgate_edit::OnDuplicate;
 use lockgate_edit::request::{
@@ -53,16 +54,12 @@ struct SafeEditFile {
     /// strict (default): a new blocking finding stops it; interactive only warns; verify_only never writes.
     mode: Option<WireMode>,
     /// Answer with the diff.
-    #[serde(default = "default_true")]
+    #[serde(default = "fields::default_true")]
     show_diff: bool,
     /// A `version` that you read; rejected if the edited text changed since.
     expected_version: Option<String>,
     /// Maximum size of the answer, 8192 unless given.
     max_bytes: Option<i64>,
-}
-
-pub(super) const fn default_true() -> bool {
-    true
 }
 
 /// Parses the arguments of a call into an edit.

@@ -3,7 +3,8 @@
 //! The text form looks like the output of `grep`.
 
 use super::entity::AnyEntityArgs;
-use super::request::{ToolRequest, parse_number};
+use super::fields::parse_number;
+use super::request::ToolRequest;
 use crate::answer::{ToolProfile, result_name};
 use lockgate_edit::request::FlagsValue;
 use lockgate_engine::SearchRequest;
@@ -104,19 +105,23 @@ fn text(SearchResponse { matches, total_matches, truncated, counts, notes, .. }:
         text += &format!("matches: {}\n", counts.iter().map(counted).collect::<Vec<_>>().join(", "));
     }
     notes.iter().for_each(|note| text += &format!("note: {note}\n"));
-    let mut rows = matches.iter().peekable();
-    let mut last: Option<&SearchRow> = None;
-    // The last line of the file that was shown: lines that two matches share are shown once.
+    let documents = matches.chunk_by(|one, other| (&one.path, &one.key) == (&other.path, &other.key));
+    documents.for_each(|matches| text += &document_text(matches));
+    text
+}
+
+/// Renders the matches in one document. Lines that two matches share are shown once.
+fn document_text(matches: &[SearchRow]) -> String {
+    let Some(first) = matches.first() else { return String::new() };
+    let mut text = format!("\n{} (version {})\n", result_name(&first.path, &first.key), first.version);
+    // The last line that was shown.
     let mut done = 0;
-    while let Some(one) = rows.next() {
-        if last.is_none_or(|last| !is_same(last, one)) {
-            text += &format!("\n{} (version {})\n", result_name(&one.path, &one.key), one.version);
-            done = 0;
-        } else if one.context_before.first().map_or(one.line_number, |first| first.line) > done + 1 {
+    for (at, one) in matches.iter().enumerate() {
+        let start = one.context_before.first().map_or(one.line_number, |first| first.line);
+        if at > 0 && start > done + 1 {
             text += "--\n";
         }
-        let next = rows.peek().filter(|next| is_same(next, one));
-        let until = next.map_or(usize::MAX, |next| next.line_number);
+        let until = matches.get(at + 1).map_or(usize::MAX, |next| next.line_number);
         context(&mut text, one.context_before.iter().filter(|line| line.line > done));
         let mut parts = one.text.split('\n');
         for (line, part) in (one.line_number..).zip(parts.by_ref().take(SearchRow::MAX_LINES)) {
@@ -126,15 +131,10 @@ fn text(SearchResponse { matches, total_matches, truncated, counts, notes, .. }:
         parts.for_each(|mark| text += &format!("{mark}\n"));
         context(&mut text, one.context_after.iter().filter(|line| line.line < until));
         let end = one.end_line.unwrap_or(one.line_number);
-        done = one.context_after.last().map_or(end, |line| line.line).min(until.saturating_sub(1));
-        last = Some(one);
+        let last = one.context_after.last().map_or(end, |line| line.line);
+        done = last.min(until.saturating_sub(1));
     }
     text
-}
-
-/// True if two matches are in the same document.
-fn is_same(one: &SearchRow, other: &SearchRow) -> bool {
-    (&one.path, &one.key) == (&other.path, &other.key)
 }
 
 fn context<'a>(text: &mut String, lines: impl Iterator<Item = &'a NumberedText>) {

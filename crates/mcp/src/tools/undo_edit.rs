@@ -1,7 +1,8 @@
 //! `undo_edit`: undoes an edit.
 
 use super::entity::EntityArgs;
-use super::request::{ToolRequest, undo_request};
+use super::fields::undo_request;
+use super::request::ToolRequest;
 use crate::answer::ToolProfile;
 use lockgate_edit::request::Direction;
 use lockgate_error::Error;

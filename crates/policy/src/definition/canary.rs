@@ -63,13 +63,13 @@ impl Canary {
     }
 
     /// True if an edit changes the beginning that precedes a standalone text: the comments that may switch a program off.
-    pub fn keeps_other(&self, before: Option<&str>, after: &str) -> bool {
+    pub fn changes_prefix(&self, before: Option<&str>, after: &str) -> bool {
         self.kept_prefix(after) != before.map_or("", |before| self.kept_prefix(before))
     }
 
     /// True if a finding with this code and message is the expected one.
-    pub fn is_found_by(&self, shows: CanaryKind, code: Option<&str>, message: &str) -> bool {
-        match (shows, &self.finds) {
+    pub fn is_found_by(&self, kind: CanaryKind, code: Option<&str>, message: &str) -> bool {
+        match (kind, &self.finds) {
             (CanaryKind::Analysis, Some(finds)) => {
                 finds.is_match(&format!("{} {message}", code.unwrap_or_default()))
             }

@@ -191,12 +191,12 @@ impl FileFilter {
 /// read-only.
 fn validating_env(program: &str) -> Vec<(String, CommandWord)> {
     let cache = |rest: &str| CommandWord {
-        pieces: vec![WordPart::Hole(Hole::Cache), WordPart::Text(rest.to_owned())],
+        parts: vec![WordPart::Hole(Hole::Cache), WordPart::Text(rest.to_owned())],
     };
     let mut env = vec![("GOCACHE".to_owned(), cache("/go-build"))];
     if program.rsplit('/').next() == Some("cargo") {
         let mut target = cache("/validate/");
-        target.pieces.push(WordPart::Hole(Hole::Project));
+        target.parts.push(WordPart::Hole(Hole::Project));
         env.push(("CARGO_TARGET_DIR".to_owned(), target));
     }
     env
@@ -326,7 +326,7 @@ fn names_with_folders(node: &YamlNode, what: &str) -> Result<Vec<String>, Policy
 }
 
 fn plain(word: &str) -> CommandWord {
-    CommandWord { pieces: vec![WordPart::Text(word.to_owned())] }
+    CommandWord { parts: vec![WordPart::Text(word.to_owned())] }
 }
 
 /// Returns the input if it fits the words: without a placeholder for it, a shadow would leave the program

@@ -173,10 +173,11 @@ pub struct Transitional {
 /// Parses one definition; `version` is the hash of its text.
 pub(crate) fn gate(name: &str, root: &YamlNode, version: Version) -> Result<Gate, PolicyError> {
     let kind_node = root.entries("a gate")?.iter().find(|(key, _)| key.name == "kind").map(|(_, node)| node);
-    let [kind_key, own, more] = kind_node.map_or(Ok([SYNTAX_KIND, &[], &[]]), own_keys)?;
-    let tables = [COMMON, kind_key, own, more];
+    // A missing kind is rejected after the other keys.
+    let kind_name = kind_node.map_or(Ok(GateKindName::Syntax), kind_name)?;
+    let tables = [&[COMMON], kind_name.tables()].concat();
     let fields = root.settings("a gate", &tables)?;
-    let kind = kind(&fields)?;
+    let kind = kind(kind_name, &fields)?;
     let gate = Gate {
         name: name.to_owned(),
         about: fields.read("about", String::new())?,
@@ -199,29 +200,43 @@ pub(crate) fn gate(name: &str, root: &YamlNode, version: Version) -> Result<Gate
     }
 }
 
-/// Returns the keys of a kind beside those of every definition.
-fn own_keys(kind: &YamlNode) -> Result<[&'static [Setting]; 3], PolicyError> {
-    kind.text("`kind`")?;
-    kind.one_of(
-        "kind",
-        &[
-            ("syntax", [SYNTAX_KIND, &[], &[]]),
-            ("damage", [DAMAGE_KIND, &[], &[]]),
-            ("pattern", [PATTERN_KIND, PATTERN, &[]]),
-            ("command", [COMMAND_KIND, COMMAND, &[]]),
-            ("server", [SERVER_KIND, SERVER_GATE, COMMAND]),
-        ],
-    )
+words! {
+    /// The word for a kind of gate.
+    enum GateKindName {
+        Syntax = "syntax",
+        Damage = "damage",
+        Pattern = "pattern",
+        Command = "command",
+        Server = "server",
+    }
 }
 
-fn kind(fields: &MapFields) -> Result<GateKind, PolicyError> {
+impl GateKindName {
+    /// Returns the keys of a definition of this kind, beside those of every definition.
+    fn tables(self) -> &'static [&'static [Setting]] {
+        match self {
+            GateKindName::Syntax => &[SYNTAX_KIND],
+            GateKindName::Damage => &[DAMAGE_KIND],
+            GateKindName::Pattern => &[PATTERN_KIND, PATTERN],
+            GateKindName::Command => &[COMMAND_KIND, COMMAND],
+            GateKindName::Server => &[SERVER_KIND, SERVER_GATE, COMMAND],
+        }
+    }
+}
+
+fn kind_name(node: &YamlNode) -> Result<GateKindName, PolicyError> {
+    node.text("`kind`")?;
+    node.word("kind", GateKindName::WORDS, GateKindName::named)
+}
+
+fn kind(name: GateKindName, fields: &MapFields) -> Result<GateKind, PolicyError> {
     let node = fields.require("kind")?;
-    match node.text("`kind`")? {
-        "pattern" => pattern::rules(fields, node).map(GateKind::Pattern),
-        "command" => command::command(fields).map(|command| GateKind::Command(Box::new(command))),
-        "server" => server::server(fields).map(|server| GateKind::Server(Box::new(server))),
-        "damage" => Ok(GateKind::Damage),
-        _ => Ok(GateKind::Syntax),
+    match name {
+        GateKindName::Syntax => Ok(GateKind::Syntax),
+        GateKindName::Damage => Ok(GateKind::Damage),
+        GateKindName::Pattern => pattern::rules(fields, node).map(GateKind::Pattern),
+        GateKindName::Command => command::command(fields).map(|command| GateKind::Command(Box::new(command))),
+        GateKindName::Server => server::server(fields).map(|server| GateKind::Server(Box::new(server))),
     }
 }
 

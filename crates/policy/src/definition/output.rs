@@ -45,6 +45,12 @@ words! {
         /// Standard output, then standard error.
         Both = "both",
     }
+
+    /// The meaning of an output without findings.
+    enum TextForm {
+        Exit = "exit",
+        Formatted = "formatted",
+    }
 }
 
 /// The exit codes of POSIX.
@@ -120,7 +126,7 @@ pub(super) fn output(definition: &MapFields) -> Result<OutputSpec, PolicyError> 
     let [form] = forms.as_slice() else {
         return Err(node.fault(format!("`output` must name exactly one of {}", FORMS.join(", "))));
     };
-    let (form, own) = read(form, &fields)?;
+    let (form, own) = output_form(form, &fields)?;
     let mut extra = ["ignore", "message", "errors"].into_iter().filter(|key| !own.contains(key));
     if let Some(node) = extra.find_map(|key| fields.get(key)) {
         return Err(node.fault("this key does not belong to this form of output"));
@@ -145,7 +151,7 @@ pub(super) fn exit_code(node: &YamlNode, what: &str) -> Result<i32, PolicyError>
 }
 
 /// The form, and the keys beside it that belong to it.
-fn read(form: &str, fields: &MapFields) -> Result<(OutputForm, &'static [&'static str]), PolicyError> {
+fn output_form(form: &str, fields: &MapFields) -> Result<(OutputForm, &'static [&'static str]), PolicyError> {
     let node = fields.require(form)?;
     Ok(match form {
         "json" => (OutputForm::Json(Box::new(finding_paths(node)?)), &[]),
@@ -153,18 +159,20 @@ fn read(form: &str, fields: &MapFields) -> Result<(OutputForm, &'static [&'stati
         "sarif" => (node.fields("`sarif`", &[]).map(|_| OutputForm::Sarif)?, &[]),
         "rdjson" => (node.fields("`rdjson`", &[]).map(|_| OutputForm::Rdjson)?, &[]),
         "regex" => {
-            let pattern = findings(node, "`regex`")?;
+            let pattern = finding_pattern(node, "`regex`")?;
             (OutputForm::Regex { pattern, ignore: fields.read_optional("ignore")? }, &["ignore"])
         }
-        _ => match node.one_of("`text`", &[("exit", true), ("formatted", false)])? {
-            true => (OutputForm::Exit(fields.read("message", String::new())?), &["message"]),
-            false => (OutputForm::Formatted { errors: fields.optional("errors", findings)? }, &["errors"]),
+        _ => match fields.read_required("text")? {
+            TextForm::Exit => (OutputForm::Exit(fields.read("message", String::new())?), &["message"]),
+            TextForm::Formatted => {
+                (OutputForm::Formatted { errors: fields.optional("errors", finding_pattern)? }, &["errors"])
+            }
         },
     })
 }
 
 /// A pattern that finds the line and the message of a finding by named groups.
-fn findings(node: &YamlNode, what: &str) -> Result<Regex, PolicyError> {
+fn finding_pattern(node: &YamlNode, what: &str) -> Result<Regex, PolicyError> {
     const GROUPS: [&str; 6] = ["file", "line", "column", "code", "severity", "message"];
     let pattern = node.regex(what)?;
     let groups: Vec<&str> = pattern.capture_names().flatten().collect();

@@ -31,6 +31,12 @@ pub enum Unconfigured {
     Skip,
 }
 
+impl Default for Unconfigured {
+    fn default() -> Unconfigured {
+        Unconfigured::Words(Vec::new())
+    }
+}
+
 /// A value from a file of the project.
 #[derive(Debug)]
 pub struct ProjectValue {
@@ -42,12 +48,6 @@ pub struct ProjectValue {
     pub pattern: Regex,
     /// The default if no file has the value.
     pub default: String,
-}
-
-impl Default for Unconfigured {
-    fn default() -> Unconfigured {
-        Unconfigured::Words(Vec::new())
-    }
 }
 
 /// Parses a list of file names; a name with a `/` is an error.

@@ -7,7 +7,7 @@ use crate::words::words;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandWord {
     /// The parts of the word, in order.
-    pub pieces: Vec<WordPart>,
+    pub parts: Vec<WordPart>,
 }
 
 /// A part of a word.
@@ -54,7 +54,7 @@ words! {
 impl CommandWord {
     /// True if the word has this placeholder.
     pub fn has(&self, hole: Hole) -> bool {
-        self.pieces.contains(&WordPart::Hole(hole))
+        self.parts.contains(&WordPart::Hole(hole))
     }
 }
 
@@ -70,7 +70,7 @@ pub(super) fn template(
         return Err(node.fault(format!("{what} holds a NUL")));
     }
     let names: Vec<&str> = allowed.iter().map(|hole| hole.name()).chain(own.iter().copied()).collect();
-    let mut pieces = Vec::new();
+    let mut parts = Vec::new();
     while let Some(Placeholder { before: text, name, after }) = placeholder(rest, own) {
         if !names.contains(&name) {
             let literal = clipped(name, MAX_WORD);
@@ -80,17 +80,17 @@ pub(super) fn template(
             )));
         }
         if !text.is_empty() {
-            pieces.push(WordPart::Text(text.to_owned()));
+            parts.push(WordPart::Text(text.to_owned()));
         }
-        pieces.push(Hole::named(name).map_or_else(|| WordPart::Value(name.to_owned()), WordPart::Hole));
+        parts.push(Hole::named(name).map_or_else(|| WordPart::Value(name.to_owned()), WordPart::Hole));
         rest = after;
     }
     if !rest.is_empty() {
-        pieces.push(WordPart::Text(rest.to_owned()));
+        parts.push(WordPart::Text(rest.to_owned()));
     }
-    let template = CommandWord { pieces };
+    let template = CommandWord { parts };
     let whole = [Hole::Args, Hole::Paths, Hole::Folders];
-    if let Some(hole) = whole.iter().find(|hole| template.has(**hole) && template.pieces.len() > 1) {
+    if let Some(hole) = whole.iter().find(|hole| template.has(**hole) && template.parts.len() > 1) {
         let (name, text) = (hole.name(), clipped(node.text(what)?, MAX_WORD));
         return Err(node.fault(format!("`{{{name}}}` must be a whole word, not a part of `{text}`")));
     }

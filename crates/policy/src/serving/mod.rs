@@ -113,13 +113,12 @@ fn serving(root: &YamlNode) -> Result<Serving, PolicyError> {
             "other machines can reach this address: set `allowed_hosts` to the host names that clients use";
         return Err(fields.get("listen").unwrap_or(root).fault(message));
     }
-    let tokens = fields.require("tokens")?;
-    let listed = tokens.list("`tokens`")?;
-    let read = fields.each("tokens", token::token)?;
-    if read.is_empty() {
-        return Err(tokens.fault("`tokens` is empty, so no client could connect: add a token"));
+    let node = fields.require("tokens")?;
+    let tokens = fields.each("tokens", token::token)?;
+    if tokens.is_empty() {
+        return Err(node.fault("`tokens` is empty, so no client could connect: add a token"));
     }
-    token::check_apart(listed, &read)?;
+    token::check_apart(node.list("`tokens`")?, &tokens)?;
     Ok(Serving {
         listen,
         hosts: if has_hosts { hosts } else { Host::own() },
@@ -127,7 +126,7 @@ fn serving(root: &YamlNode) -> Result<Serving, PolicyError> {
         metrics: fields.read("metrics", Readers::Token)?,
         limits: limits(&fields.map("limits")?)?,
         store: fields.read_optional("store")?,
-        tokens: read,
+        tokens,
     })
 }
 

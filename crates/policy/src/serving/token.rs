@@ -30,6 +30,14 @@ pub struct Token {
     pub organization: Option<String>,
 }
 
+impl Token {
+    /// True if the name is valid for a token.
+    pub fn is_name(name: &str) -> bool {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '@' | '-');
+        !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(plain)
+    }
+}
+
 /// Reads one entry of `tokens`.
 pub(super) fn token(node: &YamlNode, _: &str) -> Result<Token, PolicyError> {
     let fields = node.settings("a token", &[TOKEN])?;
@@ -74,28 +82,12 @@ fn name(node: &YamlNode) -> Result<String, PolicyError> {
     Ok(name.to_owned())
 }
 
-impl Token {
-    /// True if the name is valid for a token.
-    pub fn is_name(name: &str) -> bool {
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '@' | '-');
-        !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(plain)
-    }
-}
-
 /// Never displays the value: it may be the token itself, in the wrong place.
 fn hash(node: &YamlNode) -> Result<[u8; 32], PolicyError> {
     let expected = "`blake3:` and 64 hexadecimal digits, as `lockgate serve token NAME` prints it";
     let error = || node.fault(format!("`hash` must be {expected}"));
     let digits = node.text("`hash`").map_err(|_| error())?.strip_prefix(BLAKE3).ok_or_else(error)?;
-    let byte = |pair: &[u8]| {
-        let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        match pair {
-            [high, low] => Some(digit(high)? << 4 | digit(low)?),
-            _ => None,
-        }
-    };
-    let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
-    bytes.and_then(|bytes| bytes.try_into().ok()).ok_or_else(error)
+    blake3::Hash::from_hex(digits).map(Into::into).map_err(|_| error())
 }
 
 fn organization(node: &YamlNode, what: &str) -> Result<String, PolicyError> {

@@ -59,20 +59,20 @@ pub(super) fn filter() -> io::Result<OwnedFd> {
 }
 
 /// The environment variables of the private folders.
-pub(super) fn environment(places: &SandboxPaths) -> Vec<(OsString, Option<OsString>)> {
+pub(super) fn environment(paths: &SandboxPaths) -> Vec<(OsString, Option<OsString>)> {
     let mut variables: Vec<(OsString, Option<OsString>)> =
         super::paths::UNSET_VARIABLES.map(|name| (name.into(), None)).into();
     // If the tree contains the folder of temporary files, that one is read-only.
-    let is_ours = places.hidden.iter().any(|hidden| hidden == Path::new("/tmp"));
+    let is_ours = paths.hidden.iter().any(|hidden| hidden == Path::new("/tmp"));
     variables.push(("TMPDIR".into(), Some(if is_ours { "/tmp" } else { "/dev/shm" }.into())));
-    if places.home.is_none() {
+    if paths.home.is_none() {
         variables.push(("HOME".into(), Some("/dev/shm".into())));
     }
     variables
 }
 
 /// The arguments before the program's own.
-pub(super) fn arguments(sandbox: &Sandbox, places: &SandboxPaths, folder: &Path) -> Vec<OsString> {
+pub(super) fn arguments(sandbox: &Sandbox, paths: &SandboxPaths, folder: &Path) -> Vec<OsString> {
     let mut words = ArgumentList::default();
     words.add(["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]);
     if sandbox.network {
@@ -83,28 +83,28 @@ pub(super) fn arguments(sandbox: &Sandbox, places: &SandboxPaths, folder: &Path)
     words.add(["--ro-bind-try", "/proc/sys", "/proc/sys"]);
     words.add_tmpfs(Path::new("/dev/shm"), PRIVATE_SIZE);
     words.add(["--remount-ro", "/dev"]);
-    for hidden in &places.hidden {
-        words.add_tmpfs(hidden, if places.is_writable(hidden) { PRIVATE_SIZE } else { HIDDEN_SIZE });
+    for hidden in &paths.hidden {
+        words.add_tmpfs(hidden, if paths.is_writable(hidden) { PRIVATE_SIZE } else { HIDDEN_SIZE });
     }
-    if let Some(home) = places.home.as_ref().filter(|home| !places.hidden.contains(home)) {
+    if let Some(home) = paths.home.as_ref().filter(|home| !paths.hidden.contains(home)) {
         words.add_path("--dir", home);
     }
-    for (to, at) in &places.links {
+    for (to, at) in &paths.links {
         words.add_paths("--symlink", to, at);
     }
     // The root of the file system is mounted already.
-    let tree = places.tree.iter().filter(|tree| tree.parent().is_some());
-    for path in places.readable.iter().chain(tree) {
+    let tree = paths.tree.iter().filter(|tree| tree.parent().is_some());
+    for path in paths.readable.iter().chain(tree) {
         words.add_paths("--ro-bind", path, path);
     }
-    for covered in &places.masked {
+    for covered in &paths.masked {
         words.hide(covered);
     }
     // The program's own files go to the private folders.
     sandbox.run_dir.iter().for_each(|own| words.add_paths("--ro-bind", own, own));
     sandbox.cache.iter().for_each(|cache| words.add_paths("--bind", cache, cache));
     sandbox.layers.iter().for_each(|layer| words.add_layer(layer));
-    for hidden in places.hidden.iter().filter(|hidden| !places.is_writable(hidden)) {
+    for hidden in paths.hidden.iter().filter(|hidden| !paths.is_writable(hidden)) {
         words.add_path("--remount-ro", hidden);
     }
     words.add_path("--chdir", folder);

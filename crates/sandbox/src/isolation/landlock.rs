@@ -75,8 +75,8 @@ pub(super) fn environment(sandbox: &Sandbox) -> io::Result<Vec<(OsString, Option
 }
 
 /// Starts a command from a new thread that is restricted by the rules and the filter.
-pub(super) fn start(mut command: Command, sandbox: &Sandbox, places: &SandboxPaths) -> io::Result<Child> {
-    let rules = rules(sandbox, places).map_err(io::Error::other)?;
+pub(super) fn start(mut command: Command, sandbox: &Sandbox, paths: &SandboxPaths) -> io::Result<Child> {
+    let rules = rules(sandbox, paths).map_err(io::Error::other)?;
     let families = if sandbox.network { INTERNET } else { LOCAL };
     #[cfg(test)]
     let parts = sandbox.filter;
@@ -90,14 +90,7 @@ pub(super) fn start(mut command: Command, sandbox: &Sandbox, places: &SandboxPat
             }
         }
         #[cfg(test)]
-        let listener = match parts {
-            FilterParts::All => install_filter(families)?,
-            FilterParts::Unsupervised => {
-                install_refusing_filter(Metadata::Refused, families)?;
-                None
-            }
-            FilterParts::Off => None,
-        };
+        let listener = install_filter_parts(parts, families)?;
         #[cfg(not(test))]
         let listener = install_filter(families)?;
         Ok((command.spawn()?, listener))
@@ -123,6 +116,16 @@ fn install_filter(families: &'static [i32]) -> io::Result<Option<Listener>> {
     };
     install_refusing_filter(metadata, families)?;
     Ok(listener)
+}
+
+/// Puts this thread under these parts of the filter.
+#[cfg(test)]
+fn install_filter_parts(parts: FilterParts, families: &'static [i32]) -> io::Result<Option<Listener>> {
+    match parts {
+        FilterParts::All => install_filter(families),
+        FilterParts::Unsupervised => install_refusing_filter(Metadata::Refused, families).map(|()| None),
+        FilterParts::Off => Ok(None),
+    }
 }
 
 fn seccomp_error(error: io::Error) -> io::Error {
@@ -159,7 +162,7 @@ fn drop_capabilities() -> io::Result<()> {
     Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
 }
 
-fn rules(sandbox: &Sandbox, places: &SandboxPaths) -> Result<RulesetCreated, RulesetError> {
+fn rules(sandbox: &Sandbox, paths: &SandboxPaths) -> Result<RulesetCreated, RulesetError> {
     let mut rules = Ruleset::default();
     for (level, abi) in [(CompatLevel::HardRequirement, LOWEST_ABI), (CompatLevel::BestEffort, HIGHEST_ABI)] {
         rules = rules.set_compatibility(level).handle_access(AccessFs::from_all(abi))?;
@@ -173,20 +176,19 @@ fn rules(sandbox: &Sandbox, places: &SandboxPaths) -> Result<RulesetCreated, Rul
     rules
         .scope(Scope::from_all(HIGHEST_ABI))?
         .create()?
-        .add_rules(path_beneath_rules(readable(places), read))?
+        .add_rules(path_beneath_rules(readable(paths), read))?
         .add_rules(path_beneath_rules(SINKS, read | AccessFs::WriteFile))?
         .add_rules(path_beneath_rules(folders, write))
 }
 
 /// The paths that are not hidden.
-fn readable(places: &SandboxPaths) -> Vec<PathBuf> {
+fn readable(paths: &SandboxPaths) -> Vec<PathBuf> {
     let devices = PathBuf::from(ALL_DEVICES);
-    let hidden: Vec<PathBuf> =
-        places.hidden.iter().chain(&places.masked).chain([&devices]).cloned().collect();
+    let hidden: Vec<PathBuf> = paths.hidden.iter().chain(&paths.masked).chain([&devices]).cloned().collect();
     let mut readable = Vec::new();
     add_readable(Path::new("/"), &hidden, &mut readable);
-    for path in places.readable.iter().chain(&places.tree) {
-        add_readable(path, &places.masked, &mut readable);
+    for path in paths.readable.iter().chain(&paths.tree) {
+        add_readable(path, &paths.masked, &mut readable);
     }
     readable
 }

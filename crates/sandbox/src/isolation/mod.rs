@@ -37,19 +37,19 @@ pub(super) fn start(order: &Order<'_>, mark: &str) -> io::Result<Child> {
             command.current_dir(order.cwd).spawn()
         }
         Isolation::Landlock => {
-            let places = SandboxPaths::new(sandbox, order);
+            let paths = SandboxPaths::new(sandbox, order);
             let variables = landlock::environment(sandbox)?;
             let mut command = configure(Command::new(order.program), order, mark, &variables)?;
             command.current_dir(order.cwd);
-            landlock::start(command, sandbox, &places)
+            landlock::start(command, sandbox, &paths)
         }
         Isolation::Bubblewrap => {
-            let places = SandboxPaths::new(sandbox, order);
+            let paths = SandboxPaths::new(sandbox, order);
             let mut command = Command::new(bubblewrap::program()?);
             let filter = bubblewrap::filter()?;
-            command.args(bubblewrap::arguments(sandbox, &places, order.cwd));
+            command.args(bubblewrap::arguments(sandbox, &paths, order.cwd));
             command.arg("--seccomp").arg(filter.as_raw_fd().to_string()).arg("--").arg(order.program);
-            let mut command = configure(command, order, mark, &bubblewrap::environment(&places))?;
+            let mut command = configure(command, order, mark, &bubblewrap::environment(&paths))?;
             command.current_dir("/");
             starter::start(command, filter)
         }

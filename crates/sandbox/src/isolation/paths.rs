@@ -16,8 +16,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::getuid;
 
 use crate::environment::home;
-use crate::order::Order;
-use crate::order::Sandbox;
+use crate::order::{Order, Sandbox};
 
 /// Variables that name hidden folders; without them programs use those below their home.
 pub(super) const UNSET_VARIABLES: [&str; 4] =
@@ -154,16 +153,16 @@ impl SandboxPaths {
         let credentials = env::var_os("CARGO_HOME").map(PathBuf::from).into_iter();
         let credentials =
             credentials.flat_map(|home| ["credentials", "credentials.toml"].map(|name| home.join(name)));
-        let mut places = SandboxPaths {
+        let mut paths = SandboxPaths {
             home: home().and_then(|home| resolve_folder(&home)),
             masked: keys.chain(credentials).chain(state).filter_map(|place| resolve(&place)).collect(),
             hidden,
             tree,
             ..SandboxPaths::default()
         };
-        places.masked.retain(|place| !is_inside(place, &places.hidden) || is_in_tree(&places.tree, place));
-        places.add_readable(sandbox, order, &homes);
-        places
+        paths.masked.retain(|place| !is_inside(place, &paths.hidden) || is_in_tree(&paths.tree, place));
+        paths.add_readable(sandbox, order, &homes);
+        paths
     }
 
     /// Returns true if programs may write to a hidden folder; no other process sees what they write.

@@ -11,6 +11,8 @@ mod leftovers;
 mod levels;
 mod process_fixture;
 
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+
 /// Makes a test of each of these functions for both callers.
 macro_rules! for_both_callers {
     ($($name:ident)*) => {
@@ -29,3 +31,14 @@ macro_rules! for_both_callers {
     };
 }
 use for_both_callers;
+
+/// Runs a test without the capabilities by which root may write everywhere.
+pub(super) fn unprivileged<T: Send>(test: impl FnOnce() -> T + Send) -> T {
+    let none = CapabilitySet::empty();
+    let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    let run = move || {
+        set_capabilities(None, sets).unwrap();
+        test()
+    };
+    std::thread::scope(|scope| scope.spawn(run).join().unwrap())
+}

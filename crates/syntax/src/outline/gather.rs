@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::comment::{describes_enclosing_item, words};
-use super::extent::{lines, push_path};
 use super::kind::refine;
 use super::minor::MinorNames;
 use super::name::{self, NamedNode};
@@ -111,24 +110,22 @@ impl<'a> Gatherer<'a> {
         match part.role {
             NodeRole::None => self.minors(node, part.minor),
             NodeRole::Symbol(name, kind) => match name.find(node, self.view) {
-                Some(named_node) => self.major(node, level, (&named_node, kind)),
+                Some(named_node) => self.major(node, level, &named_node, kind),
                 None => self.minors(node, part.minor),
             },
             NodeRole::Wrapper => {
                 let span = self.widened(&self.span(node));
                 self.wrappers.push(Wrapper { span, level, is_empty: true });
             }
-            NodeRole::Attribute => return self.without_children(|this| this.lead(this.span(node))),
-            NodeRole::Comment => return self.without_children(|this| this.comment(this.span(node))),
-            NodeRole::Heading => return self.without_children(|this| this.heading(node)),
-            NodeRole::Opaque => return WalkStep::Skip,
+            NodeRole::Attribute => self.lead(self.span(node)),
+            NodeRole::Comment => self.comment(self.span(node)),
+            NodeRole::Heading => self.heading(node),
+            NodeRole::Opaque => {}
         }
-        WalkStep::Enter
-    }
-
-    fn without_children(&mut self, process: impl FnOnce(&mut Self)) -> WalkStep {
-        process(self);
-        WalkStep::Skip
+        match part.role {
+            NodeRole::None | NodeRole::Symbol(..) | NodeRole::Wrapper => WalkStep::Enter,
+            NodeRole::Attribute | NodeRole::Comment | NodeRole::Heading | NodeRole::Opaque => WalkStep::Skip,
+        }
     }
 
     /// Closes symbols that do not reach to this level of the tree.
@@ -152,7 +149,7 @@ impl<'a> Gatherer<'a> {
         start..start + whole.trim_end().len()
     }
 
-    fn major(&mut self, node: Node<'_>, level: usize, (named_node, kind): (&NamedNode, SymbolKind)) {
+    fn major(&mut self, node: Node<'_>, level: usize, named_node: &NamedNode, kind: SymbolKind) {
         let kind = refine(kind, node, &named_node.name, self.enclosing_kind());
         let body = node.child_by_field_name("body").or_else(|| {
             let value = ["value", "right"].iter().find_map(|field| node.child_by_field_name(field))?;
@@ -185,7 +182,7 @@ impl<'a> Gatherer<'a> {
         if self.open.len() >= MAX_LEVELS {
             return;
         }
-        let symbol = self.symbol(span, named_node, (kind, SymbolRank::Major), head);
+        let symbol = self.symbol(span, named_node, kind, SymbolRank::Major, head);
         self.open.push((self.symbols.len(), level));
         self.symbols.push(symbol);
     }
@@ -195,7 +192,8 @@ impl<'a> Gatherer<'a> {
         &mut self,
         span: Range<usize>,
         named_node: &NamedNode,
-        (kind, rank): (SymbolKind, SymbolRank),
+        kind: SymbolKind,
+        rank: SymbolRank,
         head: Range<usize>,
     ) -> OutlineEntry {
         let around = self.open.last().map(|(symbol, _)| *symbol);
@@ -234,7 +232,7 @@ impl<'a> Gatherer<'a> {
     fn minor(&mut self, named_node: &NamedNode, kind: SymbolKind, own: Range<usize>) {
         let span = self.widened_minor(&own);
         let start = self.symbols.last().map_or(0, |last| last.extent.start);
-        let mut symbol = self.symbol(span, named_node, (kind, SymbolRank::Minor), own);
+        let mut symbol = self.symbol(span, named_node, kind, SymbolRank::Minor, own);
         symbol.extent.start = symbol.extent.start.max(start);
         symbol.extent.end = symbol.extent.end.max(symbol.extent.start);
         self.symbols.push(symbol);
@@ -325,4 +323,23 @@ impl<'a> Gatherer<'a> {
         let start = before.trim_end_matches([' ', '\t']).len();
         if self.starts_at(start) { start } else { at }
     }
+}
+
+/// Returns the whole lines of a span.
+fn lines(starts: &[usize], view: &str, span: Range<usize>) -> Range<usize> {
+    let after = |at: usize| starts.partition_point(|start| *start <= at);
+    let start = after(span.start).checked_sub(1).and_then(|line| starts.get(line));
+    let end = starts.get(after(span.end.saturating_sub(1).max(span.start)));
+    start.copied().unwrap_or(0)..end.copied().unwrap_or(view.len())
+}
+
+/// Adds a path, and returns its range.
+fn push_path(paths: &mut String, around: Option<Range<usize>>, name: &str) -> Range<usize> {
+    let start = paths.len();
+    if let Some(around) = around {
+        paths.extend_from_within(around);
+        paths.push('.');
+    }
+    paths.push_str(name);
+    start..paths.len()
 }

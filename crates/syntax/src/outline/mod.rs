@@ -3,7 +3,6 @@
 //! Invariant: symbols are in the order of the text, and any two of them are separate or nested.
 
 mod comment;
-mod extent;
 mod gather;
 mod kind;
 mod minor;

@@ -83,16 +83,12 @@ impl Query {
                 dialects.push((language, query));
             }
         }
-        match dialects.is_empty() {
-            true => Err(whole("it needs a list of languages".to_owned())),
-            false => {
-                let of_all = dialects.iter().map(|(_, query)| needs(query, source));
-                // Only texts on which all grammars agree are used.
-                let needs = of_all.reduce(|all, some| if all == some { all } else { Vec::new() });
-                let cache = Box::new(Mutex::new(LruCache::new(REMEMBERED)));
-                Ok(Query { dialects, needs: needs.unwrap_or_default(), cached_matches: cache })
-            }
-        }
+        // Only texts on which all grammars agree are used.
+        let of_all = dialects.iter().map(|(_, query)| needs(query, source));
+        let needs = of_all.reduce(|all, some| if all == some { all } else { Vec::new() });
+        let needs = needs.ok_or_else(|| whole("it needs a list of languages".to_owned()))?;
+        let cached_matches = Box::new(Mutex::new(LruCache::new(REMEMBERED)));
+        Ok(Query { dialects, needs, cached_matches })
     }
 
     /// Returns the offsets of the first capture of each match, in text order. Steps are those of
@@ -136,7 +132,7 @@ impl Query {
         let query = self.dialects.iter().find(|(known, _)| *known == *tree.language());
         let Some((_, query)) = query else { return Err(Unreadable::Unknown) };
         let mut places = Vec::new();
-        matches(query, &tree, text, (OPEN, steps), |found| {
+        matches(query, &tree, text, OPEN, steps, |found| {
             places.extend(found.iter().map(|(_, span)| span.start).min());
             places.len() < MOST
         })?;
@@ -145,17 +141,18 @@ impl Query {
     }
 }
 
-/// Visits every capture of a query in a tree, with its index, until `see` returns false. `bounds` holds
-/// the maximum number of open matches and the steps, a sixteenth of which the search may take.
+/// Visits every capture of a query in a tree, with its index, until `visit` returns false. At most `open` matches may be
+/// open, and the search may take a sixteenth of the steps.
 pub(super) fn captures(
     query: &tree_sitter::Query,
     tree: &tree_sitter::Tree,
     text: &str,
-    bounds: (u32, usize),
-    mut see: impl FnMut(usize, Range<usize>) -> bool,
+    open: u32,
+    steps: usize,
+    mut visit: impl FnMut(usize, Range<usize>) -> bool,
 ) -> Result<(), Unreadable> {
-    matches(query, tree, text, bounds, |found| {
-        found.iter().all(|(capture, span)| see(*capture, span.clone()))
+    matches(query, tree, text, open, steps, |found| {
+        found.iter().all(|(capture, span)| visit(*capture, span.clone()))
     })
 }
 
@@ -164,8 +161,9 @@ fn matches(
     query: &tree_sitter::Query,
     tree: &tree_sitter::Tree,
     text: &str,
-    (open, steps): (u32, usize),
-    mut see: impl FnMut(&[(usize, Range<usize>)]) -> bool,
+    open: u32,
+    steps: usize,
+    mut visit: impl FnMut(&[(usize, Range<usize>)]) -> bool,
 ) -> Result<(), Unreadable> {
     let mut cursor = QueryCursor::new();
     cursor.set_match_limit(open);
@@ -190,7 +188,7 @@ fn matches(
             found.extend(
                 captures.filter_map(|it| Some((usize::try_from(it.index).ok()?, it.node.byte_range()))),
             );
-            if !see(&found) {
+            if !visit(&found) {
                 break;
             }
         }

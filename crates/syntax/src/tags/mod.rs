@@ -139,21 +139,18 @@ pub fn uses(
     check_shape(tree)?;
     let query = query(language, &tree.language()).ok_or(Unreadable::Unknown)?;
     let role = |name: &str| (!name.starts_with(COMPARED)).then(|| TagRole::from_capture(name));
-    let meanings: Vec<Option<TagRole>> = query.capture_names().iter().map(|name| role(name)).collect();
+    let roles: Vec<Option<TagRole>> = query.capture_names().iter().map(|name| role(name)).collect();
     let mut found: Vec<(Range<usize>, TagRole)> = Vec::new();
-    captures(&query, tree, text, (OPEN, steps), |capture, span| {
-        let meaning = meanings.get(capture).copied().unwrap_or(Some(TagRole::None));
-        found.extend(meaning.map(|meaning| (span, meaning)));
+    captures(&query, tree, text, OPEN, steps, |capture, span| {
+        let role = roles.get(capture).copied().unwrap_or(Some(TagRole::None));
+        found.extend(role.map(|role| (span, role)));
         true
     })?;
-    let place = |(span, meaning): &(Range<usize>, TagRole)| (span.start, span.end, meaning.group(), *meaning);
-    found.sort_unstable_by_key(place);
+    found.sort_unstable_by_key(|(span, role)| (span.start, span.end, role.group(), *role));
     found.reverse();
-    found.dedup_by(|(span, meaning), (previous, stronger)| {
-        span == previous && meaning.group() == stronger.group()
-    });
+    found.dedup_by(|(span, role), (previous, stronger)| span == previous && role.group() == stronger.group());
     found.reverse();
-    Ok(found.into_iter().map(|(span, meaning)| (meaning, span)).collect())
+    Ok(found.into_iter().map(|(span, role)| (role, span)).collect())
 }
 
 /// Fails for a tree that a query needs too long to search.
@@ -199,7 +196,7 @@ mod tests {
             let tree = read_on(deep, usize::MAX, language, path, text, MANY)?;
             uses(deep, language, &tree, text, MANY)
         });
-        let text = |(meaning, span): (TagRole, Range<usize>)| (meaning, text.get(span).unwrap().to_owned());
+        let text = |(role, span): (TagRole, Range<usize>)| (role, text.get(span).unwrap().to_owned());
         Ok(uses.unwrap()?.into_iter().map(text).collect())
     }
 
@@ -228,11 +225,8 @@ mod tests {
     #[test]
     fn each_place_is_one_thing() {
         let roles = found("python", "a.py", "from a import b as c\ndef f(x=1): return x.y(z=b)\n").unwrap();
-        let roles: Vec<(TagRole, &str)> = roles
-            .iter()
-            .filter(|(meaning, _)| *meaning != TagRole::Scope)
-            .map(|(m, t)| (*m, t.as_str()))
-            .collect();
+        let roles: Vec<(TagRole, &str)> =
+            roles.iter().filter(|(role, _)| *role != TagRole::Scope).map(|(m, t)| (*m, t.as_str())).collect();
         assert_eq!(
             roles,
             [

@@ -6,7 +6,7 @@ use rmcp::model::{CallToolResult, ContentBlock, NumberOrString, ServerJsonRpcMes
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::batch::batch;
+use super::batch::render_reports;
 use super::*;
 use crate::tools::{EditCall, edit_code, edit_file, safe_edit_file};
 use lockgate_checks::{Finding, GateRun, Outcome, ProgressFn, RunReason, Severity, Watch};
@@ -185,7 +185,7 @@ async fn an_answer_about_several_edits_has_each_reason_once() {
         let mut reports = vec![written(Watch::idle()).await.unwrap(), written(Watch::idle()).await.unwrap()];
         reports.iter_mut().for_each(|report| report.verdict.runs = runs.to_vec());
         let options = ResponseOptions { forms, ..ResponseOptions::default() };
-        let text = batch(&Ok(reports), &["a.py".into(), "a.py".into()], &options).text;
+        let text = render_reports(&reports, &options, None).text;
         assert_eq!(text.matches("exit code 2").count(), warnings, "{text}");
         assert_eq!(text.matches("nobody did").count(), notes, "{text}");
         assert_eq!(text.matches("mypy broken").count(), 2, "{text}");
@@ -199,7 +199,7 @@ async fn a_rejection_of_several_edits_shows_each_finding_once() {
         report.status = Status::Refused;
         report.verdict.findings = vec![Finding { blocking: true, ..finding(line, &format!("fault {line}")) }];
     }
-    let answer = batch(&Ok(reports), &["a.py".into(), "a.py".into()], &ResponseOptions::default());
+    let answer = render_reports(&reports, &ResponseOptions::default(), None);
     assert!(answer.text.starts_with("nothing was written: 2 of 2 edits are refused\n"), "{}", answer.text);
     assert_eq!(answer.text.matches("nothing was written").count(), 1, "{}", answer.text);
     assert_eq!((answer.text.matches("fault 1").count(), answer.text.matches("fault 2").count()), (1, 1));
@@ -225,13 +225,16 @@ async fn verified(count: usize, folder: &str, refused: &[usize], message: &str) 
 #[tokio::test]
 async fn a_rejected_file_has_its_findings_however_many_files_there_are() {
     for (count, at) in [(2, 1), (20, 0), (20, 10), (20, 19), (60, 30), (100, 99)] {
-        let reports = Ok(verified(count, "src/package", &[at], "no such name").await);
+        let reports = verified(count, "src/package", &[at], "no such name").await;
         let path = format!("src/package/module_{at}.py");
         for (forms, limit) in
             [(Forms::Both, 8192), (Forms::Both, 2000), (Forms::Both, 1024), (Forms::Text, 1024)]
         {
-            let answer =
-                batch(&reports, &[], &ResponseOptions { forms, limit, ..ResponseOptions::default() });
+            let answer = render_reports(
+                &reports,
+                &ResponseOptions { forms, limit, ..ResponseOptions::default() },
+                None,
+            );
             let case = format!("{count} files, {at}, {forms:?}, {limit}: {}", answer.text);
             let message = answer.json["message"].as_str().unwrap();
             assert!(message.contains(&path) && message.contains("no such name"), "{case}");
@@ -249,10 +252,10 @@ async fn a_rejected_file_has_its_findings_however_many_files_there_are() {
 async fn a_rejected_call_shows_the_refused_files_first_and_no_lines_of_the_others() {
     let mut reports = verified(12, "src", &[11], "no such name").await;
     reports[4].verdict.findings = vec![finding(1, "odd")];
-    let reports = Ok(reports);
     for (forms, shown) in [(Forms::Text, 2), (Forms::Both, 12)] {
         let limit = 16_000;
-        let answer = batch(&reports, &[], &ResponseOptions { forms, limit, ..ResponseOptions::default() });
+        let answer =
+            render_reports(&reports, &ResponseOptions { forms, limit, ..ResponseOptions::default() }, None);
         let files: Vec<&str> = answer.text.lines().filter(|line| line.contains("src/module_")).collect();
         let at = |number: usize| format!("src/module_{number}.py ");
         assert!(files[0].contains(&at(11)) && files[1].contains(&at(0)), "{}", answer.text);
@@ -272,9 +275,10 @@ async fn a_rejected_call_shows_the_refused_files_first_and_no_lines_of_the_other
 #[tokio::test]
 async fn no_other_file_is_shown_in_place_of_a_rejected_one() {
     for (count, refused) in [(30, &[2, 8, 14, 20, 29][..]), (10, &[0, 9]), (6, &[1, 3, 5])] {
-        let reports = Ok(verified(count, "src/package", refused, "no such name").await);
+        let reports = verified(count, "src/package", refused, "no such name").await;
         for limit in (1024..2100).step_by(150) {
-            let answer = batch(&reports, &[], &ResponseOptions { limit, ..ResponseOptions::default() });
+            let answer =
+                render_reports(&reports, &ResponseOptions { limit, ..ResponseOptions::default() }, None);
             let files = answer.json["files"].as_array().unwrap();
             let (rejected, others): (Vec<_>, Vec<_>) =
                 files.iter().partition(|file| file["status"] == Status::Refused.name());
@@ -291,8 +295,8 @@ async fn no_other_file_is_shown_in_place_of_a_rejected_one() {
 async fn a_file_of_several_is_named_with_its_whole_path() {
     for (count, folder) in [(15, "src/package".to_owned()), (15, "deep/".repeat(20)), (6, "deep/".repeat(40))]
     {
-        let reports = Ok(verified(count, &folder, &[], "").await);
-        let answer = batch(&reports, &[], &ResponseOptions::default());
+        let reports = verified(count, &folder, &[], "").await;
+        let answer = render_reports(&reports, &ResponseOptions::default(), None);
         let files = answer.json["files"].as_array().unwrap();
         assert!(files.len() > count / 2, "{}", answer.text);
         for (at, file) in files.iter().enumerate() {
@@ -311,13 +315,12 @@ async fn no_answer_about_several_edits_is_larger_than_its_limit() {
             for report in &mut reports {
                 report.notes = (0..9).map(|at| format!("{at} {}", message.replace('\u{1}', "x"))).collect();
             }
-            let reports = Ok(reports);
             for (limit, forms) in [1024, 1500, 2000, 8192]
                 .into_iter()
                 .flat_map(|limit| [Forms::Both, Forms::Json, Forms::Text].map(|forms| (limit, forms)))
             {
                 let options = ResponseOptions { forms, limit, ..ResponseOptions::default() };
-                let answer = batch(&reports, &[], &options);
+                let answer = render_reports(&reports, &options, None);
                 let size = on_the_wire(&answer, forms);
                 assert!(size <= limit, "{size} bytes of {limit} as {forms:?}: {}", answer.json);
             }
@@ -362,7 +365,7 @@ async fn a_note_about_gates_is_shown_once_per_connection_where_only_a_model_read
         let report = Ok(report);
         let options = ResponseOptions { forms, ..ResponseOptions::default() };
         let first = render(&report, &options);
-        options.shown_parts.add(first.edit_response.as_ref());
+        options.shown_parts.add(first.edit_response.as_ref().unwrap());
         let second = render(&report, &options);
         let note = "note: not checked by ruff: its program is not available here";
         assert!(
@@ -391,7 +394,7 @@ async fn gates_that_passed_are_named_once_per_connection_where_only_a_model_read
         let mut report = Ok(report);
         let shown = |report: &Result<Report, Error>| {
             let answer = render(report, &options);
-            options.shown_parts.add(answer.edit_response.as_ref());
+            options.shown_parts.add(answer.edit_response.as_ref().unwrap());
             answer.text.lines().find(|line| line.starts_with("gates")).unwrap_or_default().to_owned()
         };
         assert_eq!(shown(&report), "gates ok (ruff, mypy)");

@@ -189,7 +189,7 @@ pub(super) fn finding() -> impl Strategy<Value = Finding> {
             code,
             message,
             fresh,
-            counts,
+            counts: counts || blocking,
             blocking,
         },
     )
@@ -264,5 +264,5 @@ pub(super) fn answered(sample: &RandomAnswer, options: &ResponseOptions) -> (Ans
     let (regions, shifts) = (plan.regions(&before, &after), map.shifts());
     let diff = diff::unified(&sample.path, Some(&before), &after, &plan);
     let whole = diff.render(usize::MAX).0;
-    (Answer::of_edit(&sample.full(diff, &regions, &shifts), options), whole.len())
+    (Answer::from_full(&sample.full(diff, &regions, &shifts), options), whole.len())
 }

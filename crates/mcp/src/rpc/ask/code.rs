@@ -18,7 +18,7 @@ pub(super) enum ContentKind {
 pub(super) fn code_in(answer: &str, kind: ContentKind) -> Result<String, String> {
     let code = match blocks(answer)?.as_slice() {
         [] => whole(answer),
-        [block] if kind == ContentKind::Prose && !block.is_all() => {
+        [block] if kind == ContentKind::Prose && !block.is_all => {
             return Err("only a part of its answer is fenced, and the file may have fences itself".to_owned());
         }
         [block] => block.content.to_owned(),
@@ -33,16 +33,10 @@ pub(super) fn code_in(answer: &str, kind: ContentKind) -> Result<String, String>
     }
 }
 
-struct CodeFence<'a> {
-    before: &'a str,
+struct FencedBlock<'a> {
     content: &'a str,
-    after: &'a str,
-}
-
-impl CodeFence<'_> {
-    fn is_all(&self) -> bool {
-        self.before.trim().is_empty() && self.after.trim().is_empty()
-    }
+    /// True if the answer has no other text.
+    is_all: bool,
 }
 
 /// A code fence: its character and minimum length.
@@ -55,7 +49,7 @@ struct Fence {
 /// Returns the fenced blocks of an answer.
 ///
 /// Errors: an unclosed block.
-fn blocks(answer: &str) -> Result<Vec<CodeFence<'_>>, String> {
+fn blocks(answer: &str) -> Result<Vec<FencedBlock<'_>>, String> {
     let (mut found, mut open, mut at) = (Vec::new(), None, 0);
     for line in answer.split_inclusive('\n') {
         let (start, end) = (at, at + line.len());
@@ -67,8 +61,9 @@ fn blocks(answer: &str) -> Result<Vec<CodeFence<'_>>, String> {
             }
             Some((fence, outer, inner)) if closes(line, fence) => {
                 let part = |range: std::ops::Range<usize>| answer.get(range).unwrap_or_default();
-                let (before, inside) = (part(0..outer), part(inner..start));
-                found.push(CodeFence { before, content: inside, after: part(end..answer.len()) });
+                let is_all =
+                    [part(0..outer), part(end..answer.len())].iter().all(|text| text.trim().is_empty());
+                found.push(FencedBlock { content: part(inner..start), is_all });
                 open = None;
             }
             Some(_) => {}

@@ -31,7 +31,7 @@ impl ReturnedInput {
 
 /// The method of asking through a client.
 #[derive(Debug)]
-pub(in crate::rpc) enum AskMethod {
+pub(super) enum AskMethod {
     /// The client offers no method.
     None,
     /// A request of the server.
@@ -56,15 +56,15 @@ impl From<Error> for NoAnswer {
 
 /// A call with the methods of asking about it.
 pub(in crate::rpc) struct Inquiry {
-    pub(in crate::rpc) call: CallBinding,
-    pub(in crate::rpc) person: AskMethod,
-    pub(in crate::rpc) model: AskMethod,
-    pub(in crate::rpc) seal: Seal,
+    pub(super) call: CallBinding,
+    pub(super) person: AskMethod,
+    pub(super) model: AskMethod,
+    pub(super) seal: Seal,
     /// Timeout of the client's model.
-    pub(in crate::rpc) model_timeout: Duration,
-    pub(in crate::rpc) cancelled: CancellationToken,
-    pub(in crate::rpc) stopped: CancellationToken,
-    pub(in crate::rpc) input_ended: CancellationToken,
+    pub(super) model_timeout: Duration,
+    pub(super) cancelled: CancellationToken,
+    pub(super) stopped: CancellationToken,
+    pub(super) input_ended: CancellationToken,
 }
 
 impl AskMethod {

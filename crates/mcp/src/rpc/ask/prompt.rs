@@ -11,8 +11,10 @@ use lockgate_error::{Code, Error};
 use lockgate_policy::language_of;
 use lockgate_text::{Buffer, Version};
 
-/// Maximum lines and bytes shown on each side of the edit.
-const MAX_CONTEXT: (usize, usize) = (200, 16 * 1024);
+/// Maximum lines shown on each side of the edit.
+const MAX_CONTEXT_LINES: usize = 200;
+/// Maximum bytes of these lines.
+const MAX_CONTEXT_BYTES: usize = 16 * 1024;
 /// Length of a delimiter in hex digits.
 const DELIMITER_DIGITS: usize = 16;
 
@@ -117,13 +119,13 @@ impl EditLocation {
 
 /// Returns the last line that fits.
 fn last_fitting(numbers: impl Iterator<Item = usize>, file: &Buffer) -> Option<usize> {
-    let (most, mut remaining) = MAX_CONTEXT;
+    let mut remaining = MAX_CONTEXT_BYTES;
     let fits = |line: &usize| {
         let rest = remaining.checked_sub(file.lines().with_line_end(*line).len());
         remaining = rest.unwrap_or(0);
         rest.is_some()
     };
-    numbers.take(most).take_while(fits).last()
+    numbers.take(MAX_CONTEXT_LINES).take_while(fits).last()
 }
 
 /// Returns a delimiter that occurs in none of the texts.
@@ -199,7 +201,7 @@ mod tests {
         assert!(
             text.contains("before it, lines 300 to 499]") && text.contains("after it, lines 500 to 699]")
         );
-        let wide = format!("{0}\nnear\n{0}\n", "x".repeat(MAX_CONTEXT.1));
+        let wide = format!("{0}\nnear\n{0}\n", "x".repeat(MAX_CONTEXT_BYTES));
         assert!(prompt(InsertPoint::Lines(2, 2), &wide).text.len() < 1000);
         let huge = Instruction { text: "x".into(), insert_point: InsertPoint::Lines(1, 9_000) };
         let error = Prompt::new(&huge, &reading("a.py", &"12345678\n".repeat(9_000))).unwrap_err();

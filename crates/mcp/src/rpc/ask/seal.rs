@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use lru::LruCache;
 use rmcp::model::{JsonObject, RequestStateCodec, RequestStateError, SealOptions};
-use rustix::rand::{GetRandomFlags, getrandom};
 use serde::{Deserialize, Serialize};
 
+use crate::random::random;
 use lockgate_text::Version;
 
 /// Maximum number of answered states that are remembered; each expires after some minutes.
@@ -106,12 +106,6 @@ impl Seal {
         let mut answered = self.answered.lock();
         answered.put(Version::hash(state.as_bytes()), ()).is_none()
     }
-}
-
-/// Returns random bytes, if the system provides them.
-fn random<const N: usize>() -> Option<[u8; N]> {
-    let mut bytes = [0_u8; N];
-    getrandom(&mut bytes, GetRandomFlags::empty()).is_ok_and(|filled| filled == N).then_some(bytes)
 }
 
 #[cfg(test)]

@@ -122,8 +122,12 @@ fn the_instructions_name_only_offered_tools() {
 fn the_hints_are_honest() {
     let hints = |name: &str| {
         let tool = TOOLS.iter().find(|tool| tool.name == name).unwrap();
-        serde_json::to_value(server::listing(tool, &Selection::default(), EntityStorage::Configured)).unwrap()
-            ["annotations"]
+        serde_json::to_value(crate::rpc::listing::listing(
+            tool,
+            &Selection::default(),
+            EntityStorage::Configured,
+        ))
+        .unwrap()["annotations"]
             .clone()
     };
     assert_eq!(hints("safe_edit_file"), json!({"title": "Edit a file", "openWorldHint": false}));
