@@ -11,7 +11,7 @@ use super::located::{Located, MatchLevel, UniqueMatch};
 use super::rebase::{Block, Conflict, MatchSite, is_made_from_file, rebase, trimmed};
 use super::rows::{FoldedLines, NonBlankLines};
 use super::search_text::{LineRange, OnDuplicate, SearchText};
-use super::wrapping::{AlternativeEdit, alternatives, prefix};
+use super::wrapping::{AlternativeEdit, alternatives_in, prefix};
 use super::{already_applied, exact};
 use lockgate_error::Score;
 use lockgate_text::Change;
@@ -172,10 +172,8 @@ impl<'a> Matcher<'a> {
 
     /// Returns the edit without possible wrapping such as a fence; computed once.
     pub(super) fn alternatives(&self) -> Rc<[AlternativeEdit]> {
-        Rc::clone(
-            self.alternatives
-                .get_or_init(|| alternatives(self.search_text.search, self.search_text.replace).into()),
-        )
+        let SearchText { search, replace, .. } = self.search_text;
+        Rc::clone(self.alternatives.get_or_init(|| alternatives_in(self.range.view, search, replace).into()))
     }
 
     pub(super) fn ambiguous(&self, level: MatchLevel, at: &[usize]) -> Located {

@@ -68,11 +68,12 @@ pub(super) fn unified(text: &str) -> std::borrow::Cow<'_, str> {
     if text.contains('\'') { text.replace('\'', "\"").into() } else { text.into() }
 }
 
-/// Returns the quoted line and its replacement with the quotes of the file's line; `None` if one of them mixes
-/// quotes, which makes the mapping ambiguous.
+/// Returns the quoted line and its replacement with the quotes of the file's line, which the replacement may have already;
+/// `None` if one of them mixes quotes, which makes the mapping ambiguous.
 pub(super) fn swapped(quoted: &str, wanted: &str, actual: &str) -> Option<(String, String)> {
     let (from, to) = if quoted.contains('\'') { ('\'', "\"") } else { ('"', "'") };
-    let pure = |text: &str| !text.contains(to) && !has_apostrophe(text);
+    let is_mixed = |text: &str| text.contains(from) && text.contains(to);
+    let pure = |text: &str| !is_mixed(text) && !has_apostrophe(text);
     let swap = |text: &str| text.replace(from, to);
     let fits = fold(&swap(quoted)) == fold(actual);
     (pure(quoted) && pure(wanted) && fits).then(|| (swap(quoted), swap(wanted)))
@@ -95,6 +96,8 @@ mod tests {
         let (quoted, wanted) = swapped("f('a')", "f('a', 'b')", "f(\"a\")").unwrap();
         assert_eq!((quoted.as_str(), wanted.as_str()), ("f(\"a\")", "f(\"a\", \"b\")"));
         assert!(swapped("f(\"a\")", "f(\"b\")", "f('a')").is_some());
+        let (quoted, wanted) = swapped("f(\"a\")", "f('a', 'b')", "f('a')").unwrap();
+        assert_eq!((quoted.as_str(), wanted.as_str()), ("f('a')", "f('a', 'b')"), "it has them already");
     }
 
     #[test]

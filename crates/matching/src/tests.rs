@@ -177,6 +177,70 @@ fn strings_that_were_quoted_anew() {
 }
 
 #[test]
+fn a_line_may_have_the_quotes_of_the_file_already() {
+    for (file, search, replace, after) in [
+        ("check('a');\n", "check(\"a\");", "check('a', 'b');", "check('a', 'b');\n"),
+        ("x = 'one'\n", "x = \"one\"", "x = None  # the users' list", "x = None  # the users' list\n"),
+    ] {
+        assert_eq!(made(file, search, replace), (MatchLevel::Marks, after.into()), "{file}");
+    }
+    assert_eq!(refused("check('a');\n", "check(\"a\");", "check('a');"), Located::Unchanged);
+}
+
+#[test]
+fn rows_of_a_diff() {
+    let file = "function f(x) {\n  g(x);\n  h();\n}\n";
+    for (search, replace, after) in [
+        ("2-   g(x);", "2+   g(x, 1);", "function f(x) {\n  g(x, 1);\n  h();\n}\n"),
+        ("2-   g(x);\n3-   h();", "2+   k();", "function f(x) {\n  k();\n}\n"),
+        (
+            "2-   g(x);\n3-   h();\n",
+            "2-   g(x);\n3-   i();\n4-   h();\n",
+            "function f(x) {\n  g(x);\n  i();\n  h();\n}\n",
+        ),
+        ("2+   g(x);", "2-   g(y);", "function f(x) {\n  g(y);\n  h();\n}\n"),
+        ("2+   g(x);\n3+   h();", "  h();", "function f(x) {\n  h();\n}\n"),
+        ("2:   g(x);\n3-   h();", "2+   k();\n3+   h();", "function f(x) {\n  k();\n  h();\n}\n"),
+    ] {
+        assert_eq!(made(file, search, replace), (MatchLevel::Wrapping, after.into()), "{search:?}");
+    }
+    // The lines are elsewhere, are indented in another way, or the rows may be text.
+    for (search, replace) in [
+        ("3-   g(x);", "3+   g(x, 1);"),
+        ("2- g(x);", "2+ g(x, 1);"),
+        ("3+   g(x);\n4+   h();", "  h();"),
+        ("2-   g(x);", "2-   g(x);\n2+   g(x, 1);"),
+        ("2:   g(x);", "2+   g(x, 1);"),
+        ("2-   g(x);\n3-   h();", "  k();"),
+    ] {
+        assert!(is_nowhere(&refused(file, search, replace)), "{search:?}");
+    }
+}
+
+#[test]
+fn rows_that_are_text_stay() {
+    for (file, search, replace, after) in [
+        ("Jobs\n\n3+ years\n", "3+ years", "5+ years", "Jobs\n\n5+ years\n"),
+        ("Jobs\nnone\n", "none", "2+ years", "Jobs\n2+ years\n"),
+        ("Jobs\nnone\n", "2- none", "10+ years", "Jobs\n10+ years\n"),
+        ("Jobs\n3+ years\n", "2- 3+ years", "4+ years", "Jobs\n4+ years\n"),
+        ("a\n2+ years\n", "2\t2+ years", "2\t1+ years", "a\n1+ years\n"),
+        ("years\n1+ years\n", "2: 1+ years", "0+ years", "years\n0+ years\n"),
+        ("1- one\n2- two\n", "1- one\n2- two\n", "1+ one\n2+ two\n", "1+ one\n2+ two\n"),
+        ("steps:\n  1- one\n  2- two\n", "1- one\n2- two", "1- one\n2+ two", "steps:\n  1- one\n  2+ two\n"),
+        ("a: 10- 20\n", "10- 20", "1+ 20", "a: 1+ 20\n"),
+        ("id\tname\n2- b\tc\n", "2- b\tc", "2+ b\td", "id\tname\n2+ b\td\n"),
+    ] {
+        assert_eq!(made(file, search, replace).1, after, "{search:?}");
+    }
+    // In a file whose own lines begin so, nothing tells the rows of a diff.
+    for (search, replace) in [("2- none", "2+ years"), ("2+ none", "some"), ("1- Jobs\n2- none", "1- None")] {
+        assert!(is_nowhere(&refused("Jobs\nnone\n  3+ years\n", search, replace)), "{search:?}");
+        assert_eq!(made("Jobs\nnone\n3 + years\n", search, replace).0, MatchLevel::Wrapping, "{search:?}");
+    }
+}
+
+#[test]
 fn wrapping() {
     let file = "one\n  two\nthree\n";
     for (search, replace) in [

@@ -5,12 +5,14 @@ mod insert_lines;
 mod line_edits;
 mod restore;
 mod search_replace;
+mod sequence;
 mod several;
 
-use crate::operations::{Insertion, LineEdit, LineEditNames, Needle, Search};
+use crate::operations::{Insertion, LineEdit, LineEditNames, Needle, Occurrences, Search};
 use crate::planned::{PlanContext, PlannedEdit};
-use lockgate_error::{CorrectedEdit, Error, NextCall};
+use lockgate_error::{Code, CorrectedEdit, Error, NextCall};
 use lockgate_text::Buffer;
+use std::borrow::Cow;
 
 /// An edit in exactly one of the four modes, or an edit that restores an earlier state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -63,10 +65,77 @@ fn plan_part(edit: &Edit, buffer: &Buffer, context: PlanContext<'_>) -> Result<P
         Edit::Remove => restore::remove(buffer),
         Edit::Several(parts) => {
             let plan = |edit: &Edit| plan_part(edit, buffer, context);
-            let planned = several::plan(parts, buffer, Edit::is_whole, plan);
-            planned.map_err(|error| proposing(error, parts, buffer, context))
+            let (parts, notes) = in_sequence(parts, buffer, context);
+            let planned = several::plan(&parts, buffer, (Edit::is_whole, Edit::replaces_every_match), plan);
+            let mut planned = planned.map_err(|error| {
+                let error = proposing(error, &parts, buffer, context);
+                naming_writer(error, &parts, buffer, context)
+            })?;
+            planned.notes.extend(notes);
+            Ok(planned)
         }
     }
+}
+
+/// Makes each edit whose quote only an earlier edit of the call writes in the replacement of that one, as an editor does
+/// that makes one after the other. Returns the edits that are left, and a note for each that was made so.
+fn in_sequence<'p>(
+    parts: &'p [EditPart],
+    buffer: &Buffer,
+    context: PlanContext<'_>,
+) -> (Cow<'p, [EditPart]>, Vec<String>) {
+    let (mut left, mut notes) = (Cow::Borrowed(parts), Vec::new());
+    let has_own_entries = parts.is_sorted_by(|one, next| one.entry < next.entry);
+    for later in parts.iter().skip(1).filter(|_| has_own_entries) {
+        let before = left.iter().take_while(|part| part.entry != later.entry);
+        let earlier: Option<Vec<&Search>> = before.map(|part| part.edit.as_search()).collect();
+        let Some((earlier, search)) = earlier.zip(later.edit.as_search()) else { continue };
+        let Some((writer, replace)) = sequence::written_by(&earlier, search, buffer.view(), context) else {
+            continue;
+        };
+        let Some(EditPart { entry, edit: Edit::Search(own) }) = left.get(writer) else { continue };
+        let joined = EditPart { entry: *entry, edit: Edit::Search(Search { replace, ..own.clone() }) };
+        let after = |text: &Buffer, edit: &Edit| text.apply(&plan(edit, text, context)?.plan);
+        let is_missing =
+            plan_part(&later.edit, buffer, context).is_err_and(|error| error.code == Code::MatchNotFound);
+        let in_sequence = || after(&after(buffer, &Edit::Search(own.clone()))?, &later.edit);
+        let is_same = || {
+            after(buffer, &joined.edit)
+                .is_ok_and(|joined| in_sequence().is_ok_and(|last| last.view() == joined.view()))
+        };
+        if is_missing && is_same() {
+            notes.push(format!("edits[{}] changes text that edits[{entry}] writes", later.entry));
+            let rest = left.iter().filter(|part| part.entry != later.entry);
+            let joined =
+                rest.map(|part| if part.entry == joined.entry { &joined } else { part }).cloned().collect();
+            left = Cow::Owned(joined);
+        }
+    }
+    (left, notes)
+}
+
+/// Says in an error about a quote without a match that an earlier edit of the call writes it, if one does.
+fn naming_writer(error: Error, parts: &[EditPart], buffer: &Buffer, context: PlanContext<'_>) -> Error {
+    let has_call = matches!(error.next.as_deref(), Some(NextCall::Edit { .. } | NextCall::Edits(_)));
+    if error.code != Code::MatchNotFound || has_call {
+        return error;
+    }
+    let later = parts.iter().find(|part| Some(part.entry) == error.entry_index());
+    let Some(Needle::Literal(quote)) = later.and_then(|later| Some(&later.edit.as_search()?.needle)) else {
+        return error;
+    };
+    let quote = quote.replace("\r\n", "\n");
+    let writes = |part: &&EditPart| {
+        let planned = plan_part(&part.edit, buffer, context);
+        let after = planned.and_then(|planned| buffer.apply(&planned.plan));
+        after.is_ok_and(|after| after.view().contains(&quote))
+    };
+    let earlier = || parts.iter().take_while(|part| Some(part.entry) != error.entry_index());
+    let Some(entry) = earlier().find(writes).map(|writer| writer.entry) else { return error };
+    let (own, noun) = (error.entry_index().unwrap_or_default(), context.noun);
+    error.hint(format!(
+        "edits[{own}] quotes text that edits[{entry}] writes; quote the {noun} as it is before the call, or make both changes in edits[{entry}]"
+    ))
 }
 
 /// Completes a proposal for one of several edits with those for the others, so that the whole call works. Without such a
@@ -154,6 +223,18 @@ impl Edit {
         }
     }
 
+    fn as_search(&self) -> Option<&Search> {
+        match self {
+            Edit::Search(search) => Some(search),
+            _ => None,
+        }
+    }
+
+    /// Returns true for a search that replaces every match of a block.
+    fn replaces_every_match(&self) -> bool {
+        self.as_search().is_some_and(|search| search.occurrences == Occurrences::EveryBlock)
+    }
+
     /// Returns true if the edit refers to lines by number.
     pub fn counts_lines(&self) -> bool {
         self.any_part(|part| {
@@ -225,9 +306,7 @@ impl Edit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operations::Occurrences;
     use crate::planned::EditLimits;
-    use lockgate_error::Code;
     use lockgate_matching::{MatchTolerance, OnDuplicate};
     use lockgate_python_re::Flags;
     use lockgate_text::{Hints, NoSyntax};
@@ -380,6 +459,122 @@ mod tests {
         };
         assert_eq!(message(100_000), "the search text appears 100000 times in the file");
         assert_eq!(message(100_001), "the search text appears at least 100000 times in the file");
+    }
+
+    #[test]
+    fn an_edit_of_text_that_an_earlier_one_writes_is_made_there() {
+        let block = |(needle, replace): &(&str, &str)| search(needle, replace, Occurrences::Block);
+        let blocks = |edits: &[(&str, &str)]| edits.iter().map(block).collect::<Vec<_>>();
+        let text = "def three():\n    return 3\n";
+        for (edits, after) in [
+            (
+                &[("def three():", "def three(n):"), ("three(n)", "three(n, m)")][..],
+                "def three(n, m):\n    return 3\n",
+            ),
+            (&[("three", "four"), ("four", "five"), ("five", "six")], "def six():\n    return 3\n"),
+            (
+                &[
+                    ("    return 3\n", "    if n:\n        return 1\n"),
+                    ("        return 1\n", "        return 2\n"),
+                ],
+                "def three():\n    if n:\n        return 2\n",
+            ),
+            (&[("three():", "x():\nfour"), ("four", "")], "def x():\n    return 3\n"),
+            (&[("three", "four"), ("return 3", "return 4"), ("four", "five")], "def five():\n    return 4\n"),
+        ] {
+            assert_eq!(made(text, blocks(edits)), after, "{edits:?}");
+        }
+        let (planned_edit, _) =
+            planned(text.as_bytes(), blocks(&[("three", "four"), ("four", "five")])).unwrap();
+        assert_eq!(planned_edit.notes, ["edits[1] changes text that edits[0] writes"]);
+        // The text of the file counts, the quote is there twice or in two edits, or it is not new.
+        assert_eq!(made("a1\nb1\n", blocks(&[("a1", "b1 "), ("b1", "c1")])), "b1 \nc1\n");
+        for edits in [
+            &[("three", "four four"), ("four", "five")][..],
+            &[("three", "four"), ("return 3", "four"), ("four", "five")],
+            &[("four", "five"), ("three", "four")],
+            &[("three", "four(x)"), ("four(x)", "return")],
+        ] {
+            let error = planned(text.as_bytes(), blocks(edits)).unwrap_err();
+            assert_eq!(error.code, Code::MatchNotFound, "{edits:?}");
+        }
+    }
+
+    #[test]
+    fn a_hint_names_the_edit_that_writes_the_quote_or_replaces_every_match() {
+        let text = b"def three():\n    return 3\nthree()\n";
+        let first = search("def three():", "def three(n):", Occurrences::Block);
+        let both = search("def three(n):\n    return 3", "x", Occurrences::Block);
+        let error = planned(text, vec![first, both]).unwrap_err();
+        assert_eq!((error.code, error.entry_index()), (Code::MatchNotFound, Some(1)));
+        assert_eq!(
+            error.hint.as_deref(),
+            Some(
+                "edits[1] quotes text that edits[0] writes; quote the file as it is before the call, or make both changes in edits[0]"
+            )
+        );
+        let every = || search("three", "four", Occurrences::EveryBlock);
+        let one = || search("def three():", "def drei():", Occurrences::Block);
+        for (edits, every) in [(vec![every(), one()], 0), (vec![one(), every()], 1)] {
+            let error = planned(text, edits).unwrap_err();
+            assert_eq!(error.code, Code::RangeOverlap);
+            let hint = error.hint.unwrap_or_default();
+            assert!(hint.starts_with(&format!("edits[{every}] replaces every match")), "{hint}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_text_is_shown_as_whole_lines() {
+        let error = |text: &str, quote: &str| {
+            let part = EditPart { entry: 0, edit: search(quote, "x", Occurrences::Block) };
+            planned(text.as_bytes(), vec![part.edit]).unwrap_err()
+        };
+        let lines = |error: &Error| error.best.as_ref().map(|best| (best.start_line, best.lines.clone()));
+        // A fragment of a line is shown as the line.
+        let line =
+            "def pass_context(f: \"t.Callable[te.Concatenate[Context, P], R]\") -> \"t.Callable[P, R]\":";
+        let one = error(&format!("import a\n\n{line}\n    pass\n"), "def pass_context(f):");
+        assert_eq!(lines(&one), Some((3, vec![line.to_owned()])));
+        assert_eq!(one.hint.as_deref(), Some("the nearest text is in line 3; quote the actual text"));
+        let long = error(&format!("{line}{}\n", " # ".repeat(100)), "def pass_context(f):");
+        assert_eq!(lines(&long), None, "a line that is cut is no text to quote");
+        assert!(long.hint.is_some_and(|hint| hint.contains("\"def pass_context(f")));
+        // A line beside the nearest ones is none of them, unless it closes a bracket.
+        let method = "/**\n * A thing.\n */\n\n  Thing(flag) {\n    go();\n  }\n";
+        let range =
+            |text: &str, quote: &str| error(text, quote).best.map(|best| (best.start_line, best.end_line));
+        assert_eq!(range(method, "getThing(flag) {"), Some((5, 5)));
+        let list = "let a = 1;\n\nxs = [\n  one,\n  two,\n];\nlet c = 1;\n";
+        assert_eq!(range(list, "xs = [one, two, three];"), Some((3, 6)));
+        // A definition over several lines.
+        let head = "import a\n\n\ndef pause(\n    info: str | None = None, err: bool = False\n) -> None:\n";
+        let pause = &(head.to_owned() + &"    step()\n".repeat(9));
+        for quote in ["def pause(info, err):", "def pause(info, err):\n    say(info, err)\n"] {
+            let hint = error(pause, quote).hint.unwrap_or_default();
+            assert_eq!(&*hint, "line 4 begins with \"def pause(\"; read it, and quote the actual text");
+        }
+        for quote in ["unrelated(info, err):", "if (someThing.else) return nothing"] {
+            let hint = error(pause, quote).hint.unwrap_or_default();
+            assert!(hint.starts_with("nothing like it is in the file"), "{hint}");
+        }
+        let short = error(head, "def pause(info, err):").hint.unwrap_or_default();
+        assert!(short.ends_with(head.lines().last().unwrap()), "all lines are shown: {short}");
+    }
+
+    #[test]
+    fn the_line_that_a_hint_asks_to_quote_is_shown_as_a_whole() {
+        let hint = |line: &str| {
+            let text = format!("a()\n  {line}\nx = 1\nb()\nx = 1\n");
+            let error =
+                planned(text.as_bytes(), vec![search("x = 1", "x = 2", Occurrences::Block)]).unwrap_err();
+            error.hint.map(String::from)
+        };
+        let line = "a line of text with more than sixty characters, which is not cut in the middle of a word";
+        assert_eq!(hint(line), Some(format!("quote the line before it, too; for line 3 that is {line:?}")));
+        let long = line.repeat(10);
+        let start: String = long.chars().take(400).collect();
+        let begins = format!("quote the line before it, too; for line 3 that begins with {start:?}");
+        assert_eq!(hint(&long), Some(begins));
     }
 
     #[test]

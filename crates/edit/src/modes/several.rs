@@ -18,12 +18,14 @@ pub struct Part<E> {
 
 /// Plans every edit on the same text with `plan`, and joins the plans.
 ///
+/// `is_whole` tells if an edit replaces the whole text, and `is_every` if it replaces every match of a search.
+///
 /// Errors: those of each edit, with its index; `RANGE_OVERLAP` if two of them touch the same text; `MODE_CONFLICT` if
 /// one of several replaces the whole text.
 pub fn plan<E>(
     parts: &[Part<E>],
     buffer: &Buffer,
-    is_whole: impl Fn(&E) -> bool,
+    (is_whole, is_every): (impl Fn(&E) -> bool, impl Fn(&E) -> bool),
     plan: impl Fn(&E) -> Result<PlannedEdit, Error>,
 ) -> Result<PlannedEdit, Error> {
     if let [only] = parts {
@@ -38,11 +40,25 @@ pub fn plan<E>(
         let own = plan(&part.edit).map_err(|error| error.with_named_entry(part.entry))?;
         planned.push(own);
     }
-    let entry = |part: usize| parts.get(part).map(|part| part.entry);
-    join(planned, buffer).map_err(|Overlap { parts: [one, other], error }| match (entry(one), entry(other)) {
-        (Some(one), Some(other)) if one != other => error.with_named_entries([one, other]),
-        _ => *error,
+    join(planned, buffer).map_err(|Overlap { parts: [one, other], error }| {
+        match (parts.get(one), parts.get(other)) {
+            (Some(one), Some(other)) if one.entry != other.entry => {
+                let error = error.with_named_entries([one.entry, other.entry]);
+                match (is_every(&one.edit), is_every(&other.edit)) {
+                    (true, false) => error.hint(every_match_hint(one.entry, other.entry)),
+                    (false, true) => error.hint(every_match_hint(other.entry, one.entry)),
+                    (true, true) | (false, false) => error,
+                }
+            }
+            _ => *error,
+        }
     })
+}
+
+fn every_match_hint(every: usize, other: usize) -> String {
+    format!(
+        "edits[{every}] replaces every match, also in text that edits[{other}] changes; send edits[{other}] in a call of its own, and quote the text that edits[{every}] writes"
+    )
 }
 
 /// An error about two parts of an edit.

@@ -43,7 +43,7 @@ pub(super) struct SourceCode<'t> {
 /// A match: the token of the file for each token of the quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CodeMatch {
-    /// `None` for a comma of the quote that the file lacks.
+    /// `None` for a comma or a parenthesis of the quote that the file lacks.
     pub(super) tokens: Vec<Option<usize>>,
     /// The last token of the file, which may be one that the formatter added.
     pub(super) last: usize,
@@ -172,6 +172,16 @@ impl<'t> SourceCode<'t> {
                 (row, at) = (row + 1, at + 1);
                 continue;
             }
+            if self.has_bare_parameter(quote, row, &self.file, at) {
+                tokens.push(Some(at + 1));
+                (row, at) = (row + 1, at + 3);
+                continue;
+            }
+            if self.has_bare_parameter(&self.file, at, quote, row) {
+                tokens.extend([None, Some(at), None]);
+                (row, at) = (row + 3, at + 1);
+                continue;
+            }
             match addition {
                 FormatterAddition::Comma => at += 1,
                 FormatterAddition::Parenthesis(partner) if partner > at && !tokens.is_empty() => {
@@ -197,6 +207,19 @@ impl<'t> SourceCode<'t> {
         }
         let one = CodeMatch { tokens, last: at.checked_sub(1)?, first };
         self.has_same_lines(quote, &one).then_some(one)
+    }
+
+    /// Returns true if one text has the only parameter of an arrow function without the parentheses of the other text.
+    fn has_bare_parameter(&self, one: &Tokens<'_>, row: usize, other: &Tokens<'_>, at: usize) -> bool {
+        let is_arrow = |tokens: &Tokens<'_>, index: usize| {
+            tokens.text(index) == "=" && tokens.text(index + 1) == ">" && tokens.gap(index + 1).is_empty()
+        };
+        let is_name = one.token(row).is_some_and(|token| token.kind == TokenKind::Alphanumeric);
+        self.rules.has_arrow_functions
+            && is_name
+            && is_arrow(one, row + 1)
+            && is_arrow(other, at + 3)
+            && [other.text(at), other.text(at + 1), other.text(at + 2)] == ["(", one.text(row), ")"]
     }
 
     /// Returns true if the quote has a comma at the end of a broken list that is on one line in the file.

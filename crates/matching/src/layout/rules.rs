@@ -16,6 +16,8 @@ pub(super) struct LexicalRules {
     pub(super) counts_lines: bool,
     /// Set if formatters put broken expressions in parentheses.
     pub(super) adds_parentheses: bool,
+    /// Set if `x => y` and `(x) => y` are the same function.
+    pub(super) has_arrow_functions: bool,
     /// Set if a line that begins with `#` is a directive.
     pub(super) has_directives: bool,
     /// The words after which a line break ends the statement.
@@ -49,6 +51,7 @@ const PLAIN: LexicalRules = LexicalRules {
     has_lifetimes: false,
     counts_lines: false,
     adds_parentheses: false,
+    has_arrow_functions: false,
     has_directives: false,
     line_ending_words: &[],
 };
@@ -69,6 +72,7 @@ static RULES: [LexicalRules; 7] = [
         languages: &["javascript", "typescript"],
         strings: &[line("\""), line("'"), block("`")],
         adds_parentheses: true,
+        has_arrow_functions: true,
         line_ending_words: &["return", "throw", "break", "continue", "yield", "async"],
         ..PLAIN
     },

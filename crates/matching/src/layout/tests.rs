@@ -524,3 +524,74 @@ fn a_blank_that_may_end_a_line_is_refused() {
         assert_eq!(result.is_ok(), is_found, "{odd:?}: {result:?}");
     }
 }
+
+#[test]
+fn the_only_parameter_of_an_arrow_function_may_have_parentheses() {
+    for (file, quote, replacement, after) in [
+        (
+            "const a = xs.map((x) => x + 1);\n",
+            "xs.map(x => x + 1)",
+            "xs.map(x => x + 2)",
+            "const a = xs.map((x) => x + 2);\n",
+        ),
+        (
+            "const a = xs.map(x => x + 1);\n",
+            "xs.map((x) => x + 1)",
+            "xs.map((x) => x + 2)",
+            "const a = xs.map(x => x + 2);\n",
+        ),
+        (
+            "const a = xs.map((x) => x + 1);\n",
+            "xs.map(x => x + 1)",
+            "ys.map(y => y + 1)",
+            "const a = ys.map((y) => y + 1);\n",
+        ),
+        (
+            "f(async (x) => g(x), 1);\n",
+            "f(async x => g(x), 1)",
+            "f(async x => h(x), 1)",
+            "f(async (x) => h(x), 1);\n",
+        ),
+        (
+            "f(async x => g(x), 1);\n",
+            "f(async (x) => g(x), 1)",
+            "f(async (x) => g(x), 2)",
+            "f(async x => g(x), 2);\n",
+        ),
+        (
+            "const a = xs.map(\n  (x) => x.name,\n);\n",
+            "const a = xs.map(x => x.name);\n",
+            "const a = xs.map(x => x.id);\n",
+            "const a = xs.map(\n  (x) => x.id,\n);\n",
+        ),
+    ] {
+        for language in ["javascript", "typescript"] {
+            assert_eq!(edited(language, file, quote, replacement), Ok(after.into()), "{file} {quote}");
+        }
+    }
+    let refused = |language: &str, file: &str, quote: &str, replacement: &str| {
+        edited(language, file, quote, replacement).unwrap_err()
+    };
+    // Another function, and a quote that ends before the arrow.
+    for (language, file, quote) in [
+        ("typescript", "const a = xs.map((x, y) => x + 1);\n", "xs.map(x => x + 1)"),
+        ("typescript", "const a = xs.map((x: number) => x + 1);\n", "xs.map(x => x + 1)"),
+        ("typescript", "const a = xs.map((y) => x + 1);\n", "xs.map(x => x + 1)"),
+        ("typescript", "const value = (x) => x + 1;\n", "const value = x"),
+        ("typescript", "const value = (x) >= y + 1;\n", "const value = x >= y"),
+        ("typescript", "const value = f((x), y + 1);\n", "const value = f(x, y"),
+        ("java", "var a = xs.map((x) -> x + 1);\n", "xs.map(x -> x + 1)"),
+        ("java", "var a = xs.map((x) => x + 1);\n", "xs.map(x => x + 1)"),
+    ] {
+        assert_eq!(refused(language, file, quote, "zzz"), "not found", "{file}");
+    }
+    // The parentheses are needed, or the edit is about them.
+    for (file, quote, replacement) in [
+        ("const a = xs.map(x => x + 1);\n", "xs.map((x) => x + 1)", "xs.map((x, y) => x + 1)"),
+        ("const a = xs.map(x => x + 1);\n", "xs.map((x) => x + 1)", "xs.map(() => x + 1)"),
+        ("const a = xs.map((x) => x + 1);\n", "xs.map(x => x + 1)", "xs.map((x, y) => x + 1)"),
+    ] {
+        let error = refused("typescript", file, quote, replacement);
+        assert!(error.starts_with("conflict"), "{error}: {replacement}");
+    }
+}

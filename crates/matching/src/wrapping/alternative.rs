@@ -16,6 +16,10 @@ pub struct AlternativeEdit {
     pub is_fenced_diff: bool,
     /// Set if the signs of a diff were removed, which is done once.
     pub is_unsigned: bool,
+    /// Set if numbers before the lines were removed.
+    pub is_numberless: bool,
+    /// Set if rows of a diff were removed, which the file's own lines must not look like.
+    pub has_diff_rows: bool,
     /// Set if the lines must have the file's indentation: what was removed may have been a part of it.
     pub keeps_indent: bool,
     /// Set if the replacement can be read in another way, too, which is another alternative.

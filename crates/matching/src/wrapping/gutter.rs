@@ -95,7 +95,7 @@ fn number(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Splits a text behind the digits at its beginning.
-fn split_digits(text: &str) -> (&str, &str) {
+pub(super) fn split_digits(text: &str) -> (&str, &str) {
     let end = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
     text.split_at(end)
 }
@@ -136,7 +136,7 @@ fn bare_lines<'t>(text: &'t str, style: Style<'_>) -> Option<Vec<&'t str>> {
 }
 
 /// Joins lines as [`joined`] does, and terminates a last line that is blank without its number.
-fn joined_with_blanks(lines: &[&str], like: &str) -> String {
+pub(super) fn joined_with_blanks(lines: &[&str], like: &str) -> String {
     let mut text = joined(lines.iter().copied(), like);
     if lines.last().is_some_and(|line| line.is_empty()) && (text.is_empty() || !like.ends_with('\n')) {
         text.push('\n');

@@ -5,6 +5,7 @@
 //! a fence may contain numbered lines.
 
 mod alternative;
+mod diff_rows;
 mod escapes;
 mod fence;
 mod gutter;
@@ -19,8 +20,16 @@ const MOST: usize = 64;
 /// The maximum size of all alternatives together, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Returns the alternatives of an edit, those with less removed first, without the edit itself.
-pub(super) fn alternatives(search: &str, replace: &str) -> Vec<AlternativeEdit> {
+/// Returns the alternatives of an edit of a text, those with less removed first, without the edit itself.
+pub(super) fn alternatives_in(text: &str, search: &str, replace: &str) -> Vec<AlternativeEdit> {
+    let mut all = alternatives(search, replace);
+    if all.iter().any(|edit| edit.has_diff_rows) && diff_rows::has_rows(text) {
+        all.retain(|edit| !edit.has_diff_rows);
+    }
+    all
+}
+
+fn alternatives(search: &str, replace: &str) -> Vec<AlternativeEdit> {
     let mut all = vec![AlternativeEdit::plain(search, replace)];
     let (mut next, mut bytes) = (0, 0);
     while let Some(alternative) = all.get(next).cloned().filter(|_| all.len() < MOST && bytes < MAX_BYTES) {
@@ -28,7 +37,7 @@ pub(super) fn alternatives(search: &str, replace: &str) -> Vec<AlternativeEdit> 
         bytes += search.len() + replace.len();
         let more = fence::remove(search, replace)
             .into_iter()
-            .chain(gutter::remove(search, replace).into_iter().map(|other| same_end(other, search, replace)))
+            .chain(numberless(&alternative).into_iter().map(|other| same_end(other, search, replace)))
             .chain(line_edges::remove(search, replace))
             .chain(if alternative.is_unsigned { Vec::new() } else { prefix::remove(&alternative) })
             .chain(if alternative.is_unescaped { Vec::new() } else { escapes::remove(search, replace) });
@@ -39,6 +48,8 @@ pub(super) fn alternatives(search: &str, replace: &str) -> Vec<AlternativeEdit> 
             other.is_fenced_diff |= alternative.is_fenced_diff;
             other.keeps_indent |= alternative.keeps_indent;
             other.is_ambiguous |= alternative.is_ambiguous;
+            other.is_numberless |= alternative.is_numberless;
+            other.has_diff_rows |= alternative.has_diff_rows;
             let blank = other.search.trim().is_empty();
             let known = all.iter().any(|one| (&one.search, &one.replace) == (&other.search, &other.replace));
             if !blank && !known {
@@ -52,6 +63,15 @@ pub(super) fn alternatives(search: &str, replace: &str) -> Vec<AlternativeEdit> 
     all.retain(|alternative| alternative.search != alternative.replace);
     all.truncate(MOST);
     all
+}
+
+/// Returns the edit without the numbers of its lines. Behind other numbers, rows of a diff are text.
+fn numberless(edit: &AlternativeEdit) -> Vec<AlternativeEdit> {
+    let AlternativeEdit { search, replace, .. } = edit;
+    let rows = if edit.is_numberless { None } else { diff_rows::remove(search, replace) };
+    let mut edits = rows.unwrap_or_else(|| gutter::remove(search, replace));
+    edits.iter_mut().for_each(|edit| edit.is_numberless = true);
+    edits
 }
 
 /// Removes the blank last line of a quote without its numbers, if the quote ends behind that number and a replacement without

@@ -12,6 +12,8 @@ use std::ops::Range;
 
 /// The maximum number of characters of a line in a message.
 const WIDTH: usize = 60;
+/// The maximum number of characters of a line that a hint asks to quote.
+const QUOTABLE_WIDTH: usize = 400;
 /// The number of context lines before and behind a conflicting line.
 const AROUND: usize = 5;
 /// The maximum number of lines before a match that a hint asks to quote.
@@ -183,9 +185,11 @@ fn longer_quote(needle: &str, lines: &[usize], window: &Window<'_>) -> Option<St
             let before: String = (*from..*line).map(|line| text.with_line_end(line)).collect();
             only_occurrence(&(before + needle), window).is_some()
         })?;
-    let before: String = text.text(from).trim().chars().take(WIDTH).collect();
+    let line = text.text(from).trim();
+    let before: String = line.chars().take(QUOTABLE_WIDTH).collect();
     Some(if from + 1 == unique {
-        format!("quote the line before it, too; for line {unique} that is {before:?}")
+        let is = if before == line { "is" } else { "begins with" };
+        format!("quote the line before it, too; for line {unique} that {is} {before:?}")
     } else {
         format!("quote the lines before it, too; for line {unique} they begin with {before:?}")
     })

@@ -1,13 +1,13 @@
 //! The error for a search without a match: the nearest lines, their first difference, and the next call.
 
-use super::nearest_part::{Part, nearest_part};
+use super::nearest_part::nearest_part;
 use super::window::Window;
 use crate::operations::{Needle, Occurrences, Search};
 use lockgate_error::{Best, Code, Difference, Error, FieldValue, NextCall};
 use lockgate_matching::{Proposal, SimilarLines, exact};
 use lockgate_python_re::{Flags, Pattern, ReplacementTemplate, StepBudget};
 use lockgate_text::differing_lines;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 /// The maximum number of lines shown of a text without a match, with their indentation, and the number of those
@@ -192,13 +192,28 @@ pub(super) fn block_error(
 /// Adds the nearest text to an error about a block without a match, or says that there is none.
 fn nearest_error(error: Error, needle: &str, window: &Window<'_>, similar: Option<SimilarLines>) -> Error {
     let similar = similar.filter(|similar| similar.score.percent() >= LEAST_SIMILAR);
-    let best = similar.map(|similar| best(needle, window, similar));
-    if let Some(Part { line, text, .. }) = nearest_part(needle, window) {
+    if let Some(part) = nearest_part(needle, window) {
+        let (line, whole) = (part.line, window.buffer.lines().text(part.line));
+        let is_cut = clipped(whole) != whole;
+        let own = SimilarLines { first: line, last: line, score: part.score(needle, whole) };
+        let best = if is_cut { similar } else { Some(own) }.map(|similar| best(needle, window, similar));
+        let hint = if is_cut {
+            format!("the nearest text is {:?} at line {line}", part.text)
+        } else {
+            format!("the nearest text is in line {line}; quote the actual text")
+        };
         let error = best.into_iter().fold(error, Error::best);
-        let next = NextCall::Read { start_line: line, end_line: line };
-        return error.hint(format!("the nearest text is {text:?} at line {line}")).with_next(next);
+        return error.hint(hint).with_next(NextCall::Read { start_line: line, end_line: line });
     }
-    let Some(best) = best else { return error.hint(unlike(needle, window)) };
+    let Some(similar) = similar else {
+        let Some((line, start)) = same_beginning(needle, window) else {
+            return error.hint(unlike(needle, window));
+        };
+        let end_line = (line + AROUND).min(*window_lines(window).end());
+        let hint = format!("line {line} begins with {start:?}; read it, and quote the actual text");
+        return error.hint(hint).with_next(NextCall::Read { start_line: line, end_line });
+    };
+    let best = best(needle, window, without_other_lines(needle, window, similar));
     let (start_line, end_line) = readable(&best, window);
     let beyond = reaches_beyond(needle, window).filter(|line| *line == best.start_line);
     let reason = beyond.map(|line| format!("it begins at line {line}, and reaches beyond {}; ", window.name));
@@ -206,6 +221,48 @@ fn nearest_error(error: Error, needle: &str, window: &Window<'_>, similar: Optio
         .hint(format!("{}read the nearest lines, and quote the actual text", reason.unwrap_or_default()))
         .best(best)
         .with_next(NextCall::Read { start_line, end_line })
+}
+
+/// Returns similar lines without those at their ends that have no word of the quote, down to the number of its lines. A
+/// bracket that opens before the other lines, or closes behind them, belongs to them.
+fn without_other_lines(needle: &str, window: &Window<'_>, similar: SimilarLines) -> SimilarLines {
+    let lines = window.buffer.lines();
+    let words = |text: &str| -> HashSet<String> {
+        let words = text.split(|character: char| !is_word(character)).filter(|word| !word.is_empty());
+        words.map(str::to_owned).collect()
+    };
+    let quoted = words(needle);
+    let is_other = |line: usize, brackets: [char; 3]| {
+        let text = lines.text(line);
+        let is_quoted = needle.lines().any(|quoted| quoted.trim() == text.trim() && !text.trim().is_empty());
+        words(text).is_disjoint(&quoted) && !text.contains(brackets) && !is_quoted
+    };
+    let wanted = needle.lines().filter(|line| !line.trim().is_empty()).count();
+    let SimilarLines { mut first, mut last, score } = similar;
+    while last - first + 1 > wanted && is_other(first, ['(', '[', '{']) {
+        first += 1;
+    }
+    while last - first + 1 > wanted && is_other(last, [')', ']', '}']) {
+        last -= 1;
+    }
+    SimilarLines { first, last, score }
+}
+
+/// Returns the only line of the window that begins as the first line of the quote does, up to the first parenthesis, and that
+/// beginning. It has at least two words, as in `def pause(`. Of a short window, all lines are shown instead.
+fn same_beginning<'n>(needle: &'n str, window: &Window<'_>) -> Option<(usize, &'n str)> {
+    let quoted = needle.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let (start, _) = quoted.split_at_checked(quoted.find('(')? + 1)?;
+    let has_two_words =
+        start.split(|character: char| !is_word(character)).filter(|word| !word.is_empty()).nth(1);
+    let lines = window.buffer.lines();
+    let mut found = window_lines(window).filter(|line| lines.text(*line).trim_start().starts_with(start));
+    let line = found.next().filter(|_| has_two_words.is_some() && !is_short(window))?;
+    found.next().is_none().then_some((line, start))
+}
+
+fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
 }
 
 /// Adds to an error about a text that it matches this often as a pattern.
@@ -257,7 +314,7 @@ fn other_case<'a>(needle: &str, window: &Window<'a>) -> Option<&'a str> {
 /// Returns the replacement with the words of the quote in the case in which the file has them; `None` if it has one of them
 /// in two cases, or if the result is the text of the file.
 fn respelled(replace: &str, needle: &str, found: &str) -> Option<String> {
-    let separates = |character: char| !character.is_alphanumeric() && character != '_';
+    let separates = |character: char| !is_word(character);
     let mut spellings = HashMap::new();
     for (quoted, actual) in needle.split(separates).zip(found.split(separates)) {
         if *spellings.entry(quoted).or_insert(actual) != actual {
@@ -279,9 +336,13 @@ fn unlike(needle: &str, window: &Window<'_>) -> String {
     if let Some(line) = reaches_beyond(needle, window) {
         return format!("{nothing}; it begins at line {line}, and reaches beyond {}", window.name);
     }
+    if is_short(window) { format!("{nothing}; {}", quotable(needle, window)) } else { nothing }
+}
+
+/// Returns true if all lines of the window are shown.
+fn is_short(window: &Window<'_>) -> bool {
     let range = window_lines(window);
-    let count = range.end().saturating_sub(*range.start());
-    if count < SHOWN { format!("{nothing}; {}", quotable(needle, window)) } else { nothing }
+    range.end().saturating_sub(*range.start()) < SHOWN
 }
 
 /// Returns the numbers of the lines of the window.

@@ -1,6 +1,7 @@
 //! Finds the part of a line that is most similar to a quote that is shorter than a line.
 
 use super::window::Window;
+use lockgate_error::Score;
 
 /// The maximum number of character pairs that are compared, some tens of milliseconds of work.
 const MAX_CELLS: usize = 1 << 25;
@@ -18,6 +19,14 @@ pub(super) struct Part {
     pub(super) text: String,
     /// The number of characters that differ from the quote.
     pub(super) distance: usize,
+}
+
+impl Part {
+    /// Returns the similarity of the quote and the whole line, at least: all characters around the part count as different.
+    pub(super) fn score(&self, quote: &str, line: &str) -> Score {
+        let [quote, line, part] = [quote, line, &self.text].map(|text| text.trim().chars().count());
+        Score::from_distance(self.distance + line.saturating_sub(part), quote.max(line))
+    }
 }
 
 /// Returns the part with the smallest edit distance to the quote, the first of equals; `None` if the quote has several

@@ -6,7 +6,7 @@ use crate::operations::{Needle, Search};
 use crate::planned::{MAX_MATCH_LINES, PlanContext, evidence_line};
 use lockgate_error::{Code, Error, EvidenceLine, FieldValue, NextCall};
 use lockgate_matching::{LineRange, exact};
-use lockgate_text::{Buffer, Outline, nearest_all};
+use lockgate_text::{Buffer, Outline, WordList, nearest_all};
 
 /// The maximum number of suggested names.
 const NAMES: usize = 12;
@@ -98,6 +98,18 @@ impl<'a> Window<'a> {
         exact::only_occurrence(self.buffer.view(), range, &needle)
     }
 
+    /// Returns the only one of several ranges of lines that has the text of a literal search.
+    fn only_one_with_match(&self, search: &Search, ranges: &[(usize, usize)]) -> Option<(usize, usize)> {
+        let Needle::Literal(needle) = &search.needle else { return None };
+        let needle = needle.replace("\r\n", "\n");
+        let (view, lines) = (self.buffer.view(), self.buffer.lines());
+        let has_match = |(first, last): &&(usize, usize)| {
+            exact::occurrences(view, lines.block(*first, *last), &needle).next().is_some()
+        };
+        let mut with_match = ranges.iter().filter(has_match);
+        with_match.next().filter(|_| with_match.next().is_none()).copied()
+    }
+
     /// Returns the first and the last line of a range of the view.
     fn span_lines(&self, span: &Range<usize>) -> (usize, usize) {
         self.buffer.lines().lines_at(span).into_inner()
@@ -127,6 +139,8 @@ impl<'a> Window<'a> {
             let error = Error::new(Code::InvalidInput, message).field("within").hint(hint);
             return Err(self.with_other_symbol(search, None, error));
         };
+        let spelled = spelled_in_code(symbol, &outline);
+        let symbol = spelled.as_deref().unwrap_or(symbol);
         let spans = outline.spans(symbol);
         if let Some(shared) = outline.sharing_lines(symbol, self.buffer.view()) {
             let line = self.buffer.lines().line_at(shared.offset);
@@ -140,7 +154,13 @@ impl<'a> Window<'a> {
             let is_only = self.only_match(search, self.bytes()).is_some_and(is_inside);
             return Err(error.with_next_if(is_only.then(without_symbol)));
         }
-        let found: Vec<(usize, usize)> = spans.iter().filter_map(|span| self.shared_lines(span)).collect();
+        let mut found: Vec<(usize, usize)> =
+            spans.iter().filter_map(|span| self.shared_lines(span)).collect();
+        if found.len() > 1
+            && let Some(only) = self.only_one_with_match(search, &found)
+        {
+            found = vec![only];
+        }
         match (found.as_slice(), spans.first()) {
             ([], None) => {
                 let paths = outline.paths();
@@ -241,6 +261,38 @@ impl<'a> Window<'a> {
             self.context.syntax,
         )
     }
+}
+
+/// The words before a name where code defines a symbol.
+static DEFINING_WORDS: WordList = WordList::new(
+    "
+    abstract async class const def default enum export final fn func function impl interface let mod module namespace
+    object private protected pub public record static struct trait type unsafe var
+    ",
+);
+
+/// Returns the name of a symbol that is spelled as in the code, such as `class Parser`, `## Usage` or `func (p *Parser) Parse`;
+/// `None` if a symbol has the whole as its name, or none has the name.
+fn spelled_in_code(symbol: &str, outline: &Outline) -> Option<String> {
+    if !outline.spans(symbol).is_empty() {
+        return None;
+    }
+    let mut name = symbol.trim().trim_start_matches('#').trim_start();
+    while let Some((word, rest)) = name.split_once(char::is_whitespace)
+        && DEFINING_WORDS.has(word)
+    {
+        name = rest.trim_start();
+    }
+    let receiver = name.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+    let name = match receiver {
+        Some((receiver, method)) => {
+            let owner = receiver.rsplit([' ', '*']).next().unwrap_or_default();
+            format!("{owner}.{}", method.trim_start())
+        }
+        None => name.to_owned(),
+    };
+    let name = name.split(['(', '<', '{', ':']).next().unwrap_or_default().trim_end();
+    (!outline.spans(name).is_empty()).then(|| name.to_owned())
 }
 
 /// Returns the same edit without `within`.
