@@ -5,11 +5,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::budget::{ByteBudget, TOKEN};
+use super::doc;
 use super::index::Index;
 use super::indexed_symbol::IndexedSymbol;
 use super::line_starts::wide;
 use super::outline::{FittedOutline, keys, outline};
-use super::query;
+use super::query::{self, QueryHits};
 use super::symbol::{self, SymbolUse};
 use super::tags::{SymbolLocation, Tags};
 use super::versioned_text::VersionedText;
@@ -112,7 +113,31 @@ fn numbered(code: &str, first: u32) -> String {
 #[derive(Default)]
 struct ShownSymbols {
     symbols: Vec<ContextSymbol>,
-    codes: Vec<String>,
+    codes: Vec<SymbolCode>,
+}
+
+/// The numbered code of a symbol.
+struct SymbolCode {
+    whole: String,
+    /// The lines that name the symbol and its members; `None` without members.
+    members: Option<String>,
+}
+
+impl SymbolCode {
+    fn new(text: &VersionedText, location: SymbolLocation, found: Option<&IndexedSymbol<'_>>) -> SymbolCode {
+        let whole = numbered(text.lines(location.first, location.last), location.first);
+        let mut lines = vec![location.line];
+        lines.extend(found.into_iter().flat_map(IndexedSymbol::member_lines));
+        lines.dedup();
+        let row = |line: &u32| format!("{line}: {}", doc::clipped(text.lines(*line, *line)));
+        let rows: Vec<String> = lines.iter().map(row).collect();
+        SymbolCode { whole, members: (rows.len() > 1).then(|| rows.join("\n")) }
+    }
+
+    /// True if a symbol is shown with its whole code.
+    fn is_whole(&self, symbol: &ContextSymbol) -> bool {
+        symbol.code.as_ref() == Some(&self.whole)
+    }
 }
 
 struct AnswerParts<'a, 't> {
@@ -163,15 +188,15 @@ impl<'a> AnswerParts<'a, '_> {
             );
             return;
         };
-        let FittedOutline { symbols, total, omits_docs } = outline(text, tags, &mut self.budget);
+        let FittedOutline { symbols, total, omitted } = outline(text, tags, &mut self.budget);
         let hidden = total - symbols.len();
         if let Some(target) = &mut self.context.target {
             target.outline = symbols;
         }
         if hidden > 0 {
             self.note_omission(format!("{hidden} of {total} symbols of the outline are not shown"));
-        } else if omits_docs {
-            self.note_omission("docs are not shown".to_owned());
+        } else if let Some(parts) = omitted {
+            self.note_omission(format!("{parts} are not shown"));
         }
     }
 
@@ -201,7 +226,7 @@ impl<'a> AnswerParts<'a, '_> {
         let mut list = ShownSymbols::default();
         if let Some((text, _)) = input.target {
             for (key, location) in keys.into_iter().take(MAX_DEFINITIONS) {
-                if !self.show(&mut list, key, location, text, floor) {
+                if !self.show(&mut list, key, SymbolCode::new(text, location, None), text, floor) {
                     break;
                 }
             }
@@ -211,6 +236,9 @@ impl<'a> AnswerParts<'a, '_> {
         self.add_codes(&mut symbols, &codes, 1, self.budget.left() / 2);
         self.add_references(&used);
         self.add_codes(&mut symbols, &codes, usize::MAX, self.budget.left());
+        if symbols.iter().zip(&codes).any(|(symbol, code)| symbol.code.is_some() && !code.is_whole(symbol)) {
+            self.note_omission("code that is too long shows only the lines of its members".to_owned());
+        }
         if symbols.len() < total {
             self.note_omission(format!("{} of {total} definitions are shown", symbols.len()));
         }
@@ -248,15 +276,17 @@ impl<'a> AnswerParts<'a, '_> {
     }
 
     fn add_matches(&mut self, words: &str) {
-        let found = query::matches(self.index, words, self.near);
+        let QueryHits { symbols: found, total } = query::matches(self.index, words, self.near);
         if found.is_empty() {
             self.note("no symbol matches these words; search_content searches all text".to_owned());
         }
         let mut list = ShownSymbols::default();
         self.show_all(&mut list, &found, query::MAX_SYMBOLS, 0);
         let shown = list.symbols;
-        if shown.len() < found.len() {
-            self.note_omission(format!("{} of {} symbols are shown", shown.len(), found.len()));
+        if shown.len() < total {
+            let others =
+                if shown.len() == found.len() { "; the others match fewer of the words" } else { "" };
+            self.note_omission(format!("{} of {total} symbols are shown{others}", shown.len()));
         }
         self.context.symbols = Some(shown);
     }
@@ -266,7 +296,8 @@ impl<'a> AnswerParts<'a, '_> {
         for found in found.iter().take(most.saturating_sub(list.symbols.len())) {
             let Some(text) = self.text(found.path) else { continue };
             let symbol = text.symbol(found.path, found.file, found.definition, &self.index.names);
-            if !self.show(list, symbol, found.definition.location, &text, floor) {
+            let code = SymbolCode::new(&text, found.definition.location, Some(found));
+            if !self.show(list, symbol, code, &text, floor) {
                 break;
             }
         }
@@ -278,7 +309,7 @@ impl<'a> AnswerParts<'a, '_> {
         &mut self,
         list: &mut ShownSymbols,
         symbol: ContextSymbol,
-        location: SymbolLocation,
+        code: SymbolCode,
         text: &VersionedText,
         floor: usize,
     ) -> bool {
@@ -287,19 +318,27 @@ impl<'a> AnswerParts<'a, '_> {
             return false;
         }
         self.add_version(&symbol.path, text);
-        list.codes.push(numbered(text.lines(location.first, location.last), location.first));
+        list.codes.push(code);
         list.symbols.push(symbol);
         true
     }
 
-    /// Adds the code of at most `most` symbols that have none yet, if it fits into `bytes`.
-    fn add_codes(&mut self, shown: &mut [ContextSymbol], codes: &[String], most: usize, bytes: usize) {
+    /// Adds the whole code of at most `most` symbols if it fits into `bytes`, or the lines of their members.
+    fn add_codes(&mut self, shown: &mut [ContextSymbol], codes: &[SymbolCode], most: usize, bytes: usize) {
         let mut remaining = bytes;
         for (symbol, code) in shown.iter_mut().zip(codes).take(most) {
-            let cost = json_size(code) + r#","code":"#.len();
-            if symbol.code.is_none() && cost <= remaining && self.budget.take(cost) {
-                remaining -= cost;
-                symbol.code = Some(code.clone());
+            if code.is_whole(symbol) {
+                continue;
+            }
+            let size = |code: &String| json_size(code) + r#","code":"#.len();
+            let used = symbol.code.as_ref().map_or(0, size);
+            for text in std::iter::once(&code.whole).chain(&code.members) {
+                let cost = size(text).saturating_sub(used);
+                if cost > 0 && cost <= remaining && self.budget.take(cost) {
+                    remaining -= cost;
+                    symbol.code = Some(text.clone());
+                    break;
+                }
             }
         }
     }

@@ -136,7 +136,12 @@ fn folded(text: &str) -> String {
 
 /// Cuts a line to the maximum length; a cut line ends in an ellipsis.
 pub(super) fn clipped(line: &str) -> String {
-    match line.char_indices().nth(LONGEST) {
+    shortened(line, LONGEST)
+}
+
+/// Cuts a line to this many characters; a cut line ends in an ellipsis.
+pub(super) fn shortened(line: &str, most: usize) -> String {
+    match line.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default().trim_end()),
         None => line.to_owned(),
     }

@@ -37,6 +37,7 @@ mod query;
 mod symbol;
 mod symbol_group;
 mod tags;
+mod unparsed_names;
 mod use_context;
 mod uses;
 mod vanished;

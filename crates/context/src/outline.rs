@@ -1,8 +1,9 @@
-//! The outline of one file, reduced to the available space: first without docs, then without variables and
-//! fields, then without deeply nested symbols.
+//! The outline of one file, reduced to the available space: first without docs, then with short signatures,
+//! then without variables and fields, then without deeply nested symbols.
 
 use super::SymbolKind;
 use super::budget::ByteBudget;
+use super::doc;
 use super::tags::{SymbolLocation, Tag, Tags, is_minor};
 use super::versioned_text::VersionedText;
 use lockgate_protocol::{ContextSymbol, json_size};
@@ -12,9 +13,12 @@ pub(super) struct FittedOutline {
     pub(super) symbols: Vec<ContextSymbol>,
     /// The number of all symbols.
     pub(super) total: usize,
-    /// Set when docs are left out.
-    pub(super) omits_docs: bool,
+    /// The parts of the shown symbols that are left out.
+    pub(super) omitted: Option<&'static str>,
 }
+
+/// The lengths to which signatures are cut until an outline fits, in characters.
+const SHORT_SIGNATURES: [usize; 3] = [100, 60, 30];
 
 /// Returns the part of the outline that fits.
 pub(super) fn outline(text: &VersionedText, tags: &Tags, budget: &mut ByteBudget) -> FittedOutline {
@@ -22,17 +26,27 @@ pub(super) fn outline(text: &VersionedText, tags: &Tags, budget: &mut ByteBudget
     let total = all.len();
     if budget.take(all.iter().map(|(_, symbol)| json_size(symbol) + 1).sum()) {
         let symbols = all.into_iter().map(|(_, symbol)| symbol).collect();
-        return FittedOutline { symbols, total, omits_docs: false };
+        return FittedOutline { symbols, total, omitted: None };
     }
-    let omits_docs = all.iter().any(|(_, symbol)| symbol.doc.is_some());
+    let mut omitted = all.iter().any(|(_, symbol)| symbol.doc.is_some()).then_some("docs");
     let mut ranked: Vec<(usize, (OutlineRank, ContextSymbol))> = all.into_iter().enumerate().collect();
     ranked.iter_mut().for_each(|(_, (_, symbol))| symbol.doc = None);
+    for most in SHORT_SIGNATURES {
+        let size: usize = ranked.iter().map(|(_, (_, symbol))| json_size(symbol) + 1).sum();
+        if size <= budget.left() {
+            break;
+        }
+        omitted = Some("docs and the ends of long signatures");
+        for (_, (_, symbol)) in &mut ranked {
+            symbol.signature = doc::shortened(&symbol.signature, most);
+        }
+    }
     ranked.sort_by_key(|(_, (rank, _))| *rank);
     let fitting = ranked.iter().take_while(|(_, (_, symbol))| budget.take(json_size(symbol) + 1)).count();
     ranked.truncate(fitting);
     ranked.sort_unstable_by_key(|(place, _)| *place);
     let symbols = ranked.into_iter().map(|(_, (_, symbol))| symbol).collect();
-    FittedOutline { symbols, total, omits_docs }
+    FittedOutline { symbols, total, omitted }
 }
 
 /// Returns the keys of a text that a name selects, each with its location.

@@ -48,6 +48,9 @@ const IMPORTANT: [&str; 34] = [
     "CHANGELOG*",
 ];
 
+/// The names of a README in any case. Other names that begin with `readme` may be those of code.
+const READMES: [&str; 5] = ["readme", "readme.md", "readme.rst", "readme.txt", "readme.adoc"];
+
 #[derive(Default)]
 struct LanguageCount {
     files: usize,
@@ -71,6 +74,8 @@ pub fn project<'p>(paths: impl IntoIterator<Item = (usize, &'p str)>) -> Context
             }
         }
         let name = path.rsplit('/').next().unwrap_or(path);
+        let is_readme = READMES.iter().any(|readme| name.eq_ignore_ascii_case(readme));
+        let name = if is_readme { "README" } else { name };
         let rank = IMPORTANT.iter().position(|pattern| fits(pattern, name));
         important.extend(rank.map(|rank| (depth(path.get(root..).unwrap_or_default()), rank, path)));
     }
@@ -130,6 +135,14 @@ mod tests {
         );
         assert_eq!(folders[1].languages[0], ("python".to_owned(), 2));
         assert_eq!(important, ["README.md", "src/b/requirements-dev.txt"]);
+    }
+
+    #[test]
+    fn a_readme_is_found_in_any_case() {
+        let paths =
+            ["Readme.md", "a/readme", "b/ReadMe.RST", "c/readme.py", "c/Readme.tsx", "d/changelog.ts"];
+        let ContextProject { important, .. } = project(paths.map(|path| (0, path)));
+        assert_eq!(important, ["Readme.md", "a/readme", "b/ReadMe.RST"]);
     }
 
     #[test]

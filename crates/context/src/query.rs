@@ -20,8 +20,17 @@ const EXACT_SHORT_NAME: u64 = 1;
 /// The maximum length of such a name, in bytes.
 const SHORT: usize = 2;
 
-/// Returns the symbols that match the words of a query, most relevant first.
-pub(super) fn matches<'i>(index: &'i Index, query: &str, near_path: Option<&str>) -> Vec<IndexedSymbol<'i>> {
+/// The symbols that match a query.
+pub(super) struct QueryHits<'i> {
+    /// Those that match at least half as many words as the best one, or have all words of their name in the query;
+    /// the most relevant first.
+    pub(super) symbols: Vec<IndexedSymbol<'i>>,
+    /// The number of symbols that match any word.
+    pub(super) total: usize,
+}
+
+/// Returns the symbols that match the words of a query.
+pub(super) fn matches<'i>(index: &'i Index, query: &str, near_path: Option<&str>) -> QueryHits<'i> {
     let mut wanted: Vec<String> = Vec::new();
     for word in words(query) {
         if wanted.len() < MAX_WORDS && !wanted.contains(&word) {
@@ -54,7 +63,16 @@ pub(super) fn matches<'i>(index: &'i Index, query: &str, near_path: Option<&str>
         (Reverse(*matched), Reverse(*score), far, found.path, found.definition.location.line)
     };
     found.sort_by_cached_key(order);
-    found.into_iter().map(|(_, found)| found).collect()
+    let total = found.len();
+    let best = found.first().map_or(0, |((matched, _), _)| *matched);
+    // A symbol with all words of its name in the query is not there by chance.
+    let is_named = |found: &IndexedSymbol<'_>| {
+        let (words, own) = found.file.words(found.definition);
+        let in_query = own > 0 && words.iter().take(own).all(|word| terms.hit(*word).is_some());
+        in_query || exact_names.contains_key(&found.definition.name)
+    };
+    found.retain(|((matched, _), found)| matched * 2 >= best || is_named(found));
+    QueryHits { symbols: found.into_iter().map(|(_, found)| found).collect(), total }
 }
 
 /// The words of a query, resolved in the index.

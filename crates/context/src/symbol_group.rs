@@ -10,6 +10,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::index::{Definition, Index, IndexedFile};
 use super::indexed_symbol::{IndexedSymbol, owners};
 use super::near::folder;
+use super::uses::any_type;
 use lockgate_text::SymbolKind;
 
 /// The maximum number of symbols whose modules are compared one by one. With more, every import of the
@@ -109,7 +110,7 @@ impl<'i> SymbolGroup<'i> {
                 SymbolVisibility::Local => subjects.local(symbol),
             }
         }
-        subjects.owned = owned(index, first.definition.name, &modules, &types);
+        subjects.owned = owned(index, first, &modules, &types);
         subjects.imports = imports(index, symbols, name);
         subjects
     }
@@ -173,8 +174,15 @@ fn enclosing_variable<'i>(function: &IndexedSymbol<'i>) -> Option<&'i Definition
 }
 
 /// Returns the keys of a name as a member of these modules or types, and of types that may inherit it
-/// because they do not define it themselves.
-fn owned(index: &Index, name: u32, modules: &HashSet<&str>, types: &HashSet<&str>) -> HashSet<u32> {
+/// because they do not define it themselves. A type of Rust inherits only from a trait, so without one
+/// only aliases, parameters and traits stand for these types.
+fn owned(
+    index: &Index,
+    first: &IndexedSymbol<'_>,
+    modules: &HashSet<&str>,
+    types: &HashSet<&str>,
+) -> HashSet<u32> {
+    let name = first.definition.name;
     let end = format!(".{}", index.names.text(name));
     let mut holders: HashSet<&str> = HashSet::new();
     if !types.is_empty() {
@@ -186,9 +194,14 @@ fn owned(index: &Index, name: u32, modules: &HashSet<&str>, types: &HashSet<&str
         }
     }
     let is_type = |owner: &str| owner.starts_with(char::is_uppercase) && owner.contains(char::is_lowercase);
+    let stands_for_others = |owner: &str| index.names.number(&any_type(owner)).is_some();
+    let is_named = |owner: &str| owner.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let passes_on = family(first.file.language) != LanguageFamily::Rust
+        || types.iter().any(|owner| stands_for_others(owner) || !is_named(owner));
     let keys = index.names.with_suffix(&end).filter(|(_, key)| {
         let owner = key.strip_suffix(&end).unwrap_or_default();
-        let heir = !types.is_empty() && is_type(owner) && !holders.contains(owner);
+        let inherits = || passes_on || stands_for_others(owner);
+        let heir = !types.is_empty() && is_type(owner) && !holders.contains(owner) && inherits();
         modules.contains(owner) || types.contains(owner) || heir
     });
     keys.map(|(key, _)| key).collect()

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::doc;
 use super::line_starts::{LineStarts, small};
+use super::unparsed_names::with_unparsed_names;
 use super::use_context::UseContext;
 use super::uses::{Uses, uses};
 use super::words::words;
@@ -118,7 +119,8 @@ fn tags(deep: &LargeStack, language: &str, path: &str, view: &str) -> Option<Tag
     let memory = grammar::allowed_beside_symbols(view);
     let tree = grammar::read_on(deep, memory, language, path, view, STEPS).ok()?;
     let outline = grammar::outline_of_tree(language, &tree, view)?;
-    let roles = grammar::uses(deep, language, &tree, view, STEPS);
+    let roles =
+        grammar::uses(deep, language, &tree, view, STEPS).map(|roles| with_unparsed_names(view, roles));
     let line_starts = LineStarts::new(view);
     let uses =
         roles.as_ref().map(|roles| uses(&UseContext::new(language, view, roles, &line_starts, &outline)));

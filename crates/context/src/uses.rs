@@ -2,7 +2,8 @@
 //!
 //! A key describes a use as far as it can be known without types: `name` for a bare name, `.name` for a
 //! member of something, `of.name` for a member of a module or type of that name, `+name<from` for an
-//! import from a module, `+*` for an import of everything, `=*` for an export of everything.
+//! import from a module, `+*` for an import of everything, `=*` for an export of everything, `=name` for
+//! a name that may stand for other types.
 //!
 //! Invariant: uses of a name that is bound inside a function are not collected there.
 
@@ -16,6 +17,11 @@ use lockgate_syntax::TagRole;
 
 /// The key of an export of all names of another module.
 pub(super) const EXPORT_ALL: &str = "=*";
+
+/// Returns the key of a name that may stand for other types.
+pub(super) fn any_type(name: &str) -> String {
+    format!("={name}")
+}
 
 /// Languages in which types begin with a capital letter.
 const TYPES_FIRST: [&str; 4] = ["python", "javascript", "typescript", "java"];
@@ -41,11 +47,13 @@ pub(super) fn uses(use_context: &UseContext<'_>) -> Uses {
         }
         let Some(name) = use_context.name(span) else { continue };
         let keys = match use_context.resolve_role(*role, span) {
+            TagRole::AnyType => vec![any_type(name)],
             _ if use_context.defines(span) => continue,
+            TagRole::Name if use_context.declares_any_type(span) => vec![name.to_owned(), any_type(name)],
             TagRole::Name if around.binds(&scopes, name) => continue,
             TagRole::Name | TagRole::Type => vec![imports.resolved(name).to_owned()],
             TagRole::Key => vec![name.to_owned(), format!(".{name}")],
-            TagRole::Member => use_context.member(&imports, span, name),
+            TagRole::Member | TagRole::BoundMember => use_context.member(&imports, span, name),
             TagRole::Path => path(use_context, &imports, span, name),
             TagRole::Import => vec![format!("+{name}<{}", imports.source(span.start))],
             TagRole::Reexport => {
@@ -63,6 +71,8 @@ pub(super) fn uses(use_context: &UseContext<'_>) -> Uses {
             | TagRole::From
             | TagRole::Glob
             | TagRole::ExportAll
+            | TagRole::MacroBody
+            | TagRole::Format
             | TagRole::Provided
             | TagRole::Exported => {
                 continue;
@@ -120,6 +130,12 @@ impl UseContext<'_> {
             Sign::Colons => TagRole::Path,
             Sign::None => TagRole::Name,
         }
+    }
+
+    /// True for a name that the tokens of a macro declare as an alias or a trait.
+    fn declares_any_type(&self, span: &Range<usize>) -> bool {
+        let before = self.view.get(..span.start).unwrap_or_default().trim_end();
+        self.language == "rust" && ["type", "trait", "as"].iter().any(|word| before.ends_with(word))
     }
 }
 

@@ -14,9 +14,9 @@ const MAX_PATHS: usize = 8;
 pub(super) type TryToPlan = fn(&Services, &Batch) -> Result<(), Error>;
 
 /// Completes the correction that an error proposes with those of the files whose edits fail as well. Without a call that
-/// works for all, the hint names the next wrong edit.
+/// works for all, the hint names the other wrong edits.
 pub(super) fn with_other_corrections(error: Error, others: impl Iterator<Item = Error>) -> Error {
-    let Some(mut corrected) = corrections(&error) else { return error };
+    let Some(mut corrected) = corrections(&error) else { return error.with_others(others) };
     let of_first = corrected.len();
     for other in others {
         let Some(more) = corrections(&other) else {

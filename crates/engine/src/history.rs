@@ -37,12 +37,12 @@ impl ReadRequest for HistoryRequest {
 
     fn read(&self, services: &Arc<Services>, _watch: &Watch) -> Result<Vec<Entry>, Error> {
         let resolve = |target| services.resolve_for_history(target);
-        let place = self.target.as_ref().map(resolve).transpose()?;
+        let place = self.target.as_ref().map(resolve);
         let most = self.max_entries.min(HistoryRequest::MAX_ENTRIES);
         // Without an edit that cannot be recorded, the list still has the others; the note of the recovery is kept.
         services.recover_for_history();
         let entries = match place {
-            Some(place) => services.entries_of(&place, most)?,
+            Some(place) => services.entries_of_path(place, self.target.as_ref(), most)?,
             None => services.store.entries(most)?,
         };
         services.check_history()?;
@@ -59,7 +59,10 @@ impl Workspace {
             let found = services.entry(edit_id.parse()?);
             services.check_history()?;
             let entry = found?;
-            let diffs = entry.changes.iter().map(|changed| services.change(entry.id, changed)).collect();
+            let paths = services.store.journal.recorded_paths(entry.id).unwrap_or_default();
+            let mut paths = paths.into_iter();
+            let change = |changed: &FileChange| services.change(entry.id, changed, paths.next());
+            let diffs = entry.changes.iter().map(change).collect();
             Ok(EntryDiffs { entry, diffs })
         };
         self.services.off_reactor(show).await
@@ -100,18 +103,51 @@ impl Services {
         Ok(entries)
     }
 
-    /// Returns the diff of a change, if both texts are still stored.
-    fn change(&self, id: EditId, changed: &FileChange) -> Option<String> {
-        let place = resolve_changed(self, id, changed).ok()?;
-        let text = |version: Version| {
-            let bytes = place.text(&self.store, &version.hex()).ok()??;
-            Buffer::read(bytes, Hints::default()).ok()
+    /// Returns the last entries of a document. If a path does not lead to its file any more, as behind a newer link or where a
+    /// folder has its place, the entries are those of its text.
+    ///
+    /// Errors: that of resolving the path, if no entry has it.
+    fn entries_of_path(
+        &self,
+        place: Result<DocumentPath, Error>,
+        target: Option<&Target>,
+        most: usize,
+    ) -> Result<Vec<Entry>, Error> {
+        let found = match &place {
+            Ok(place) => self.entries_of(place, most)?,
+            Err(_) => Vec::new(),
         };
+        let is_elsewhere = match &place {
+            Ok(place) => found.is_empty() && place.resolved().is_some(),
+            Err(error) => error.code != Code::Protected,
+        };
+        let path = target.and_then(Target::file).filter(|_| is_elsewhere);
+        let by_text = path.and_then(|path| self.store.journal.entries_by_text(path, most).ok());
+        match (place, by_text.filter(|entries| !entries.is_empty())) {
+            (_, Some(by_text)) => Ok(by_text),
+            (Ok(_), None) => Ok(found),
+            (Err(error), None) => Err(error),
+        }
+    }
+
+    /// Returns the diff of a change, if both texts are still stored. `path` is that of a file as the journal has it: another
+    /// program may have put something else in its place.
+    pub(super) fn change(&self, id: EditId, changed: &FileChange, path: Option<String>) -> Option<String> {
+        let place = resolve_changed(self, id, changed);
+        if place.as_ref().is_err_and(|error| error.code == Code::Protected) {
+            return None;
+        }
+        let stored = |version: &str| match (&path, &place) {
+            (Some(_), _) => self.store.journal.text_of(id, version).ok()?,
+            (None, Ok(place)) => place.text(&self.store, version).ok()?,
+            (None, Err(_)) => None,
+        };
+        let text = |version: Version| Buffer::read(stored(&version.hex())?, Hints::default()).ok();
         let before = match changed.before {
             Some(before) => Some(text(before)?),
             None => None,
         };
-        let path = place.in_root();
+        let path = path.as_deref().unwrap_or(&changed.path);
         match (before, changed.after) {
             (before, Some(after)) => Some(difference(path, before.as_ref(), &text(after)?)),
             (Some(before), None) => Some(removal(path, &before)),

@@ -82,6 +82,14 @@ pub struct Best {
     pub first_difference: Option<Difference>,
 }
 
+impl Best {
+    /// Returns the number and the text of the first line that differs from the search text.
+    pub(crate) fn first_different_line(&self) -> Option<(usize, &str)> {
+        let line = self.first_difference.as_ref()?.line;
+        self.excerpt.iter().find(|(number, _)| *number == line).map(|(number, text)| (*number, text.as_str()))
+    }
+}
+
 /// The value of a field of a proposed call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldValue {

@@ -154,6 +154,10 @@ codes! {
         "report it";
 }
 
+/// The most other wrong edits of a call that a hint names, and the most characters of the line of each.
+const MAX_OTHERS: usize = 5;
+const MAX_OTHER_CHARS: usize = 100;
+
 /// The state of the target on disk after an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Disk {
@@ -427,6 +431,30 @@ impl Error {
     /// Returns the hint for the caller: the error's own, or the remedy of its code.
     pub fn next_step(&self) -> &str {
         self.hint.as_deref().unwrap_or_else(|| self.code.remedy())
+    }
+
+    /// Adds other wrong edits of the call to the hint, each with the line that differs from its quote, so that one more call
+    /// can correct all of them.
+    #[must_use]
+    pub fn with_others(self, others: impl Iterator<Item = Error>) -> Error {
+        let mut others = others.peekable();
+        if others.peek().is_none() {
+            return self;
+        }
+        let mut hint = self.next_step().to_owned();
+        for other in others.by_ref().take(MAX_OTHERS) {
+            let name =
+                other.entry_index().map_or_else(|| "another edit".to_owned(), |at| format!("edits[{at}]"));
+            hint.push_str(&format!("; {name} is wrong, too"));
+            if let Some((line, text)) = other.best.as_ref().and_then(|best| best.first_different_line()) {
+                let text: String = text.trim().chars().take(MAX_OTHER_CHARS).collect();
+                hint.push_str(&format!(" (line {line} is `{text}`)"));
+            }
+        }
+        if others.peek().is_some() {
+            hint.push_str("; and more");
+        }
+        self.hint(hint)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::answer::{self, CallKind, EditResult, ResponseOptions, RevertedEdit};
 use crate::tools::{BatchCall, ToolRequest};
 use lockgate_checks::Watch;
 use lockgate_edit::request::{Direction, UndoRequest};
-use lockgate_engine::{EditId, EntryKind, Workspace};
+use lockgate_engine::{EditId, EntryKind, Status, Workspace};
 use lockgate_error::{Code, Error};
 
 impl ToolRequest {
@@ -53,10 +53,27 @@ async fn revert(workspace: &Arc<Workspace>, request: UndoRequest, watch: Watch) 
         Some(new_edit) => reverted_edit(workspace, new_edit).await,
         None => None,
     };
-    // An edit that already was in the requested state is named by its own id.
-    let edit_id = requested.or(new_edit);
-    let reverted = edit.unwrap_or(RevertedEdit { direction, edit: edit_id, origin: None });
+    // An edit that already was in the requested state is named by its own id. The id of an undo that was pruned at once is not
+    // that of its edit.
+    let is_written = reports.iter().flatten().any(|report| report.status == Status::Written);
+    let unchanged = new_edit.filter(|_| !is_written);
+    let direction = match (requested, unchanged) {
+        (Some(requested), Some(unchanged)) if requested != unchanged => {
+            direction_of(workspace, requested, direction).await
+        }
+        _ => direction,
+    };
+    let reverted = edit.unwrap_or(RevertedEdit { direction, edit: unchanged.or(requested), origin: None });
     EditResult { reports, kind: CallKind::Revert(reverted) }
+}
+
+/// Returns the direction in which a request changes the edit that was undone or redone by the entry that it names.
+async fn direction_of(workspace: &Arc<Workspace>, named: EditId, direction: Direction) -> Direction {
+    match (workspace.entry(named).await.map(|entry| entry.meta.kind), direction) {
+        (Ok(EntryKind::Undo(_)), Direction::Undo) => Direction::Redo,
+        (Ok(EntryKind::Undo(_)), Direction::Redo) => Direction::Undo,
+        _ => direction,
+    }
 }
 
 /// Returns the edit that a revert changed: the undo of an undo is a redo.

@@ -50,6 +50,7 @@ accidents! {
     LostDecorators = "lost_decorators", Warn => "decorators or attributes lost above an edited symbol";
     NulBytes = "nul_bytes", Block => "NUL bytes";
     LostIndentation = "lost_indentation", Warn => "a replaced line that is indented less than before, and so leaves its block";
+    MissingSeparators = "missing_separators", Block => "a command of a makefile that is indented with spaces";
     UsedDefinitions = "used_definitions", Warn => "a removed definition that other files still use, by the index";
     DroppedDefinitions = "dropped_definitions", Warn => "definitions of an existing file that `content` lacks";
 }

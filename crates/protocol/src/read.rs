@@ -68,7 +68,10 @@ pub struct SearchResponse {
     pub total_matches: usize,
     /// True if matches are not shown or not counted.
     pub truncated: bool,
-    /// If matches are not shown: the number of matches in each file of the first matches.
+    /// The `offset` of the next matches, if there are more; only the text form shows it.
+    #[serde(skip)]
+    pub next_offset: Option<usize>,
+    /// If matches are not shown: the number of matches in each of the first 50 files or entities with matches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counts: Vec<FileMatches>,
     /// The parts of the key that all matches share.

@@ -72,8 +72,8 @@ pub use recover::{Recovery, UnrecordedEdit};
 pub use row_location::{RowLocation, RowSnapshot, RowWrite};
 pub use rows::{DefaultOwner, EntityFilter, EntitySelector, EntityStore, RowListed, RowText};
 pub use search::{
-    Clock, Finder, FoundFiles, Hidden, Hits, MatchReach, SearchClock, SearchEnd, SearchLimits, SearchPattern,
-    SearchRoots, SearchTarget, Skipped,
+    Clock, Finder, FoundFiles, Hidden, Hits, MAX_COUNTED_FILES, MatchReach, SearchClock, SearchEnd,
+    SearchLimits, SearchPattern, SearchRoots, SearchTarget, Skipped,
 };
 pub use snapshot::{ExpectedContent, FileSnapshot};
 pub use sql::rows::{Added, EntityDatabase, Migrated, StoreListener};

@@ -2,7 +2,8 @@
 //!
 //! The grammars of Python and YAML keep the open indentations in a buffer of 1,024 bytes and abort the
 //! process when it is full. Each open indentation is further right than the one before it (in YAML up
-//! to two share a column), so the number of different columns is an upper bound.
+//! to two share a column), so the number of different columns is an upper bound. Words of a sentence or a
+//! shell command open none, so their columns do not count.
 //!
 //! Invariant: the count ends as soon as it exceeds the bound, so it takes little memory for any text.
 
@@ -54,25 +55,46 @@ fn python_widths(text: &str) -> usize {
     widths.len() + joined
 }
 
-/// Counts different columns at which a token follows white space or an indicator, or begins a line. A
+/// Counts different columns at which a token can open an indentation: the first token of a line, the one
+/// after an indicator, an indicator before a blank, and for the colon of a key the last token before it. A
 /// block scalar with an explicit indentation adds one at which no token begins.
 fn yaml_columns(text: &str) -> usize {
-    let (mut columns, mut column, mut after_blank, mut given) = (HashSet::new(), 0_usize, true, 0);
+    let (mut columns, mut column, mut given) = (HashSet::new(), 0_usize, 0);
+    let (mut after_blank, mut opens, mut start) = (true, true, 0_usize);
     let mut last = ' ';
-    for character in text.chars() {
-        let blank = matches!(character, ' ' | '\t' | '\n' | '\r' | '\u{feff}');
-        if after_blank && !blank {
-            columns.insert(column);
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let begins = after_blank && !is_yaml_blank(character);
+        if begins {
+            start = column;
         }
-        after_blank = blank || !character.is_alphanumeric();
+        let is_last = characters.peek().is_none_or(|next| is_yaml_blank(*next));
+        let indicates = is_last && matches!(character, '-' | '?' | ':');
+        if indicates || (begins && opens) {
+            columns.insert(start);
+        }
+        if !is_yaml_blank(character) {
+            // The value of an ordinary key opens none.
+            let is_value = character == ':' && !begins;
+            opens = matches!(character, '[' | '{') || (indicates && !is_value);
+        }
+        after_blank = !character.is_alphanumeric();
         given += usize::from(character.is_ascii_digit() && matches!(last, '|' | '>' | '+' | '-'));
         if columns.len() + given > MAX_YAML {
             break;
         }
         last = character;
-        column = if matches!(character, '\n' | '\r') { 0 } else { column + 1 };
+        if matches!(character, '\n' | '\r') {
+            (column, start, opens) = (0, 0, true);
+        } else {
+            column += 1;
+        }
     }
     columns.len() + given
+}
+
+fn is_yaml_blank(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\n' | '\r' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -106,6 +128,13 @@ mod tests {
 
     #[test]
     fn holds_what_people_write() {
+        let command =
+            format!("jobs:\n  a:\n    steps:\n{}", format!("    - run: {}\n", "a-b ".repeat(60)).repeat(5));
+        assert!(IndentStack::Yaml.holds(&command));
+        let flags: String =
+            (1..200).map(|flag| format!(" --f{}=\"$V{flag}\", x;", "l".repeat(flag % 7))).collect();
+        assert!(IndentStack::Yaml.holds(&format!("run: |\n  make{flags}\n")));
+        assert_eq!(yaml_columns("a: b c\n\"d e\": - f, g\n? [h, i]\n"), 6);
         let wide = "key: a long line of prose, up to a hundred columns, as people write it in descriptions\n";
         assert!(IndentStack::Yaml.holds(&wide.repeat(50)));
         assert!(IndentStack::Python.holds(&wide.repeat(50)));

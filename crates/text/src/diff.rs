@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use super::align::{DifferingLines, push};
 use super::buffer::Buffer;
+use super::common_ends::common_prefix;
 use super::enclosing::enclosing_line;
 use super::encoding::Encoding;
 use super::line_map::LineMap;
@@ -169,14 +170,16 @@ impl Diff<'_> {
             let enclosing = enclosing.filter(|_| !is_new_alone);
             if let Some(enclosing) = enclosing.filter(|_| enclosing != last_enclosing) {
                 let head = self.after.lines().text(enclosing).trim().trim_end_matches('{').trim_end();
-                text.push_str(&format!("in {}\n", shortened(head)));
+                text.push_str(&format!("in {}\n", shortened(head, None)));
             }
             last_enclosing = enclosing;
             let is_replaced = is_new_alone && !piece.new.is_empty();
-            if let Some(before) = self.before.filter(|_| !is_replaced) {
-                write_numbered('-', before, piece.old.clone(), extent, &mut text);
+            let before = self.before.map(|before| (before, piece.old.clone()));
+            let after = (self.after, piece.new.clone());
+            if let Some(before) = before.clone().filter(|_| !is_replaced) {
+                write_numbered('-', before, Some(after.clone()), extent, &mut text);
             }
-            write_numbered('+', self.after, piece.new.clone(), extent, &mut text);
+            write_numbered('+', after, before, extent, &mut text);
             if text.len() > max_bytes {
                 text.truncate(end);
                 return (text, DiffCut::Partial { shown, total: pieces.len() });
@@ -335,8 +338,18 @@ fn numbers(lines: &Range<usize>) -> String {
 }
 
 /// Writes lines with their numbers. Of a run that is longer than the extent allows, only the lines near the wanted ones
-/// are written, or only the ends.
-fn write_numbered(sign: char, buffer: &Buffer, run: Range<usize>, extent: &Extent, text: &mut String) {
+/// are written, or only the ends. `other` are the lines of the other side.
+fn write_numbered(
+    sign: char,
+    (buffer, run): (&Buffer, Range<usize>),
+    other: Option<(&Buffer, Range<usize>)>,
+    extent: &Extent,
+    text: &mut String,
+) {
+    let other = other.filter(|(_, lines)| lines.len() == run.len());
+    let other_line = |index: usize| {
+        other.as_ref().map(|(buffer, lines)| buffer.lines().text(lines.start + index - run.start + 1))
+    };
     let (half, near) =
         (extent.max_run / 2, extent.near.as_deref().filter(|_| sign == '+').unwrap_or_default());
     let is_near = |index: usize| near.iter().any(|line| (index + 1).abs_diff(*line) <= CONTEXT);
@@ -351,7 +364,8 @@ fn write_numbered(sign: char, buffer: &Buffer, run: Range<usize>, extent: &Exten
             continue;
         }
         write_hidden(&mut hidden, text);
-        text.push_str(&format!("{}{sign} {}\n", index + 1, shortened(buffer.lines().text(index + 1))));
+        let line = shortened(buffer.lines().text(index + 1), other_line(index));
+        text.push_str(&format!("{}{sign} {line}\n", index + 1));
     }
     write_hidden(&mut hidden, text);
 }
@@ -365,12 +379,18 @@ fn write_hidden(hidden: &mut usize, text: &mut String) {
     }
 }
 
-/// Returns the line, or the start of a long one.
-fn shortened(line: &str) -> Cow<'_, str> {
-    match line.char_indices().nth(MAX_SHOWN_CHARS) {
-        None => line.into(),
-        Some((end, _)) => format!("{}...", line.get(..end).unwrap_or_default()).into(),
+/// Returns the line, or a part of a long one: its start, or what surrounds the first difference from the other line.
+fn shortened<'l>(line: &'l str, other: Option<&str>) -> Cow<'l, str> {
+    if line.char_indices().nth(MAX_SHOWN_CHARS).is_none() {
+        return line.into();
     }
+    let equal = other.map_or(0, |other| common_prefix(line.as_bytes(), other.as_bytes()));
+    let start = line.floor_char_boundary(equal.saturating_sub(MAX_SHOWN_CHARS / 2));
+    let rest = line.get(start..).unwrap_or_default();
+    let end = rest.char_indices().nth(MAX_SHOWN_CHARS).map(|(end, _)| end);
+    let part = end.and_then(|end| rest.get(..end)).unwrap_or(rest);
+    let [before, behind] = [start > 0, end.is_some()].map(|is_cut| if is_cut { "..." } else { "" });
+    format!("{before}{part}{behind}").into()
 }
 
 fn write_lines(
@@ -454,6 +474,29 @@ mod tests {
             let (text, _) = diff.render(max_bytes);
             assert_eq!(text.capacity() > line.len(), is_copied, "{max_bytes}");
         }
+    }
+
+    #[test]
+    fn of_a_long_line_the_part_around_the_first_difference_is_shown() {
+        let filler = "\u{e9}".repeat(MAX_SHOWN_CHARS);
+        let before = format!("{filler}a{filler}\n");
+        let start = filler.len();
+        let (old, new, plan) = edited(before.as_bytes(), &[(start..start + 1, "b")]);
+        let shown = unified("f", Some(&old), &new, &plan)
+            .numbered(usize::MAX, &Extent { max_run: 9, ..Extent::default() })
+            .0;
+        let [removed, added] = ["- ...", "+ ..."].map(|sign| {
+            let line = shown.lines().find(|line| line.starts_with(&format!("1{sign}"))).unwrap();
+            line.chars().filter(|char| *char != '\u{e9}').collect::<String>()
+        });
+        assert_eq!([removed.as_str(), added.as_str()], ["1- ...a...", "1+ ...b..."]);
+        assert!(shown.chars().count() < 2 * MAX_SHOWN_CHARS + 30, "{shown}");
+        // A line without a counterpart shows its start.
+        let (old, new, plan) = edited(before.as_bytes(), &[(0..before.len(), "x\ny\n")]);
+        let shown = unified("f", Some(&old), &new, &plan)
+            .numbered(usize::MAX, &Extent { max_run: 9, ..Extent::default() })
+            .0;
+        assert!(shown.starts_with("1- \u{e9}"), "{shown}");
     }
 
     #[test]

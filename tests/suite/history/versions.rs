@@ -395,3 +395,73 @@ fn nothing_is_written_while_the_journal_cannot_be_read() {
     database.execute_batch("ALTER TABLE hidden RENAME TO changes").unwrap();
     fixture.edit(content("a.txt", "three\n")).unwrap();
 }
+
+/// Removes the entry of an edit, as the limits of the journal do with the oldest ones.
+fn prune(fixture: &Fixture, id: EditId) {
+    let database = rusqlite::Connection::open(journal(fixture)).unwrap();
+    let id = id.to_string();
+    for table in ["changes WHERE edit", "edits WHERE number"] {
+        let removed = database.execute(&format!("DELETE FROM {table} = ?"), [id.split_once('-').unwrap().1]);
+        assert!(removed.unwrap() > 0);
+    }
+}
+
+#[test]
+fn an_undo_in_the_journal_is_taken_back_without_the_entry_of_its_edit() {
+    let fixture = Fixture::new(&[("a.txt", "one\n")]);
+    let (texts, files) = (["one\n", "two\n"], ["a.txt", "new.txt"]);
+    let batch = files.map(|path| content(path, "two\n")).to_vec();
+    let edit = fixture.edit_all(batch).unwrap()[0].edit_id.unwrap();
+    let edit_id = edit.to_string();
+    let mut last = fixture.revert(Direction::Undo, None, None).unwrap()[0].edit_id.unwrap();
+    prune(&fixture, edit);
+    // By the undo, by the redo, by the edit, by a path, and without any; each turn has its control.
+    type Named = (Direction, Option<String>, Option<&'static str>);
+    let named: [fn(&str, &str) -> Named; 6] = [
+        |last, _| (Direction::Undo, Some(last.to_owned()), None),
+        |last, _| (Direction::Undo, Some(last.to_owned()), None),
+        |_, edit| (Direction::Redo, Some(edit.to_owned()), None),
+        |_, edit| (Direction::Undo, Some(edit.to_owned()), None),
+        |_, _| (Direction::Redo, None, Some("new.txt")),
+        |last, _| (Direction::Redo, Some(last.to_owned()), None),
+    ];
+    for (turn, named) in named.into_iter().enumerate() {
+        let (direction, id, path) = named(&last.to_string(), &edit_id);
+        let reports = fixture.revert(direction, id.as_deref(), path).unwrap();
+        let is_made = turn % 2 == 0;
+        if turn == 5 {
+            // Redoing a redo again does nothing.
+            assert!(reports.iter().all(|report| report.status == Status::AlreadyApplied), "{reports:?}");
+            continue;
+        }
+        assert!(reports.iter().all(|report| report.status == Status::Written), "{turn}: {reports:?}");
+        last = reports[0].edit_id.unwrap();
+        assert_eq!(fixture.text("a.txt"), texts[usize::from(is_made)], "{turn}");
+        assert_eq!(fixture.dir.path().join("root/new.txt").exists(), is_made, "{turn}");
+    }
+    let error = fixture.revert(Direction::Redo, None, None).unwrap_err();
+    assert!(error.message.starts_with("no edit was undone"), "{error:?}");
+    fixture.revert(Direction::Undo, Some(&last.to_string()), None).unwrap();
+    fixture.revert(Direction::Redo, None, None).unwrap();
+    assert_eq!(fixture.text("a.txt"), "two\n");
+    fixture.revert(Direction::Undo, None, None).unwrap();
+    assert_eq!(fixture.text("a.txt"), "one\n");
+    let error = fixture.revert(Direction::Undo, None, None).unwrap_err();
+    assert!(error.message.starts_with("there is no edit to undo"), "{error:?}");
+}
+
+#[test]
+fn the_edit_that_was_undone_last_is_redone_first_also_without_its_entry() {
+    let fixture = Fixture::new(&[("a.txt", "0\n"), ("b.txt", "0\n"), ("c.txt", "0\n")]);
+    let [a, b, c] =
+        ["a.txt", "b.txt", "c.txt"].map(|path| fixture.edit(content(path, "1\n")).unwrap().edit_id.unwrap());
+    for id in [b, a, c] {
+        fixture.revert(Direction::Undo, Some(&id.to_string()), None).unwrap();
+    }
+    prune(&fixture, a);
+    for expected in ["0 0 1", "1 0 1", "1 1 1"] {
+        fixture.revert(Direction::Redo, None, None).unwrap();
+        let texts = ["a.txt", "b.txt", "c.txt"].map(|path| fixture.text(path).trim_end().to_owned());
+        assert_eq!(texts.join(" "), expected);
+    }
+}

@@ -3,8 +3,11 @@
 //! An edit that changes only the indentation is intended. In Python the lines above must stay in the block, so that the new
 //! text still parses and only its meaning changes. In languages with brackets, where indentation is a matter of style, the
 //! lines on both sides must have the indentation of the replaced line.
+//!
+//! In Python it also finds a function that is indented like the class above it, where methods of that class follow: they
+//! are now local functions.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
@@ -27,7 +30,71 @@ const LEAST_GROWN: usize = 3;
 
 pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
     let Some(before) = texts.before.filter(|_| texts.kind == TextKind::Code) else { return Vec::new() };
-    texts.pieces.iter().filter_map(|piece| left_block(texts, before, piece)).take(MAX_FINDINGS).collect()
+    let left = texts.pieces.iter().filter_map(|piece| left_block(texts, before, piece));
+    left.chain(taken_methods(texts, before)).take(MAX_FINDINGS).collect()
+}
+
+/// Returns a finding for each new function of Python that ends a class, so that methods below become local to it.
+fn taken_methods(texts: &TextPair<'_>, before: Lines<'_>) -> Vec<DamageFinding> {
+    let after = texts.after;
+    let is_written = texts.written().any(|(line, _)| is_function(after.text(line)));
+    if texts.language() != INDENTED || !is_written {
+        return Vec::new();
+    }
+    let [old, new] = [before, after].map(enclosing_lines);
+    let is_code = |line: usize| texts.part_of_line(line) == LexicalPart::Code;
+    let takes = |method: usize| {
+        let class = *old.get(&method)?;
+        let [class, method] = [class, method].map(|line| texts.draft.map.new_line_of(line));
+        let (class, method) = (class?, method?);
+        let function = *new.get(&method)?;
+        let is_outside = indent(after.text(function)).len() <= indent(after.text(class)).len();
+        let is_taken = first_word(after.text(class)) == "class"
+            && function > class
+            && is_outside
+            && is_function(after.text(function))
+            && texts.draft.wrote(function)
+            && [class, function, method].into_iter().all(is_code);
+        is_taken.then_some((function, method))
+    };
+    let mut methods: BTreeMap<usize, usize> = BTreeMap::new();
+    for (function, method) in old.keys().filter_map(|method| takes(*method)) {
+        methods.entry(function).and_modify(|first| *first = method.min(*first)).or_insert(method);
+    }
+    let finding = |(function, method): (usize, usize)| {
+        let text = after.text(function);
+        let message = format!(
+            "`{}` ends the class above it, so the method on line {method} is now a function inside it; indent it like that method",
+            excerpt(text, 60),
+        );
+        texts.finding_at(function, indent(text).len(), message)
+    };
+    methods.into_iter().map(finding).collect()
+}
+
+/// Returns for the first line of each function of Python the nearest line above that is indented less.
+fn enclosing_lines(lines: Lines<'_>) -> HashMap<usize, usize> {
+    let mut enclosing = HashMap::new();
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    for (line, text) in (1..).zip(lines.iter()) {
+        let body = text.trim_start();
+        if body.is_empty() || body.starts_with('#') {
+            continue;
+        }
+        let depth = text.len() - body.len();
+        while open.pop_if(|(_, around)| *around >= depth).is_some() {}
+        if let Some((around, _)) = open.last().filter(|_| is_function(text)) {
+            enclosing.insert(line, *around);
+        }
+        open.push((line, depth));
+    }
+    enclosing
+}
+
+/// True if a function of Python begins at a line.
+fn is_function(text: &str) -> bool {
+    let text = text.trim_start();
+    text.starts_with("def ") || text.starts_with("async def ")
 }
 
 fn left_block(texts: &TextPair<'_>, before: Lines<'_>, piece: &ReplacedLines) -> Option<DamageFinding> {
@@ -107,7 +174,7 @@ fn is_statement_end(text: &str) -> bool {
 
 /// True if two lines are versions of one statement: half of the words of the shorter line are in the other line, where a
 /// word may have grown.
-fn is_alike(was: &str, is: &str) -> bool {
+pub(super) fn is_alike(was: &str, is: &str) -> bool {
     let words = |text: &str| -> HashSet<String> {
         let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
         words.take(MAX_WORDS).map(str::to_owned).collect()
@@ -123,4 +190,53 @@ fn is_alike(was: &str, is: &str) -> bool {
 
 fn first_word(text: &str) -> &str {
     text.trim_start().split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::damage::tests::findings;
+    use lockgate_policy::Accident;
+
+    fn found(before: &str, after: &str) -> Vec<usize> {
+        let findings = findings(Accident::LostIndentation, "a.py", Some(before), after);
+        findings.iter().filter(|finding| finding.message.contains("ends the class")).map(|f| f.line).collect()
+    }
+
+    const CLASS: &str =
+        "class A:\n    def a(self):\n        return 1\n\n    @b\n    async def b(self):\n        return 2\n";
+
+    #[test]
+    fn a_function_that_ends_a_class_above_its_methods_is_found() {
+        for (after, line) in [
+            (CLASS.replace("    @b", "def k(self):\n    return 9\n\n    @b"), 5),
+            (CLASS.replace("    @b", "async def k(self):\n    return 9\n\n    @b"), 5),
+            (CLASS.replace("    def a(self)", "def a(self, c)"), 2),
+            (CLASS.replace("class A:\n", "class A:\n    x = 1\ndef k(self):\n"), 3),
+        ] {
+            assert_eq!(found(CLASS, &after), [line], "{after}");
+        }
+        let nested = "class C:\n    class A:\n        x = 1\n\n        def a(self):\n            return 1\n";
+        let after = nested.replace("x = 1\n", "x = 1\n\n    def k(self):\n        return 9\n");
+        assert_eq!(found(nested, &after), [5]);
+    }
+
+    #[test]
+    fn other_functions_are_not() {
+        for after in [
+            // A method, and a function behind the class or above it.
+            CLASS.replace("    @b", "    def k(self):\n        return 9\n\n    @b"),
+            CLASS.to_owned() + "\n\ndef k():\n    def a():\n        return 1\n    return a\n",
+            format!("def k():\n    return 1\n\n\n{CLASS}"),
+            // A class that becomes a function, and one whose later methods are now functions.
+            CLASS.replace("class A:", "def a_factory():"),
+            CLASS.replace(
+                "    @b\n    async def b(self):\n        return",
+                "\n@b\nasync def b(a):\n    return",
+            ),
+            // A text that looks like a function.
+            CLASS.replace("    @b", "    T = \"\"\"\ndef k():\n\"\"\"\n\n    @b"),
+        ] {
+            assert!(found(CLASS, &after).is_empty(), "{after}");
+        }
+    }
 }

@@ -19,6 +19,7 @@ mod lexis;
 mod line_prefixes;
 mod lost_decorators;
 mod lost_indentation;
+mod missing_separators;
 mod nul_bytes;
 mod parsed_text;
 mod patches;
@@ -57,6 +58,7 @@ const fn rule(accident: Accident) -> fn(&TextPair<'_>) -> Vec<DamageFinding> {
         Accident::LostDecorators => lost_decorators::look,
         Accident::NulBytes => nul_bytes::look,
         Accident::LostIndentation => lost_indentation::look,
+        Accident::MissingSeparators => missing_separators::look,
         Accident::UsedDefinitions => used_definitions::look,
         Accident::DroppedDefinitions => dropped_definitions::look,
     }

@@ -252,6 +252,56 @@ fn a_short_name_is_found_after_what_matches_a_word() {
 }
 
 #[test]
+fn symbols_with_less_than_half_of_the_words_are_counted() {
+    let world = World::new(&[
+        ("a.py", "def load_config_file_path():\n    pass\n\ndef load_config():\n    pass\n"),
+        ("b.py", "def path_of_name():\n    pass\n\nclass Load:\n    pass\n"),
+    ]);
+    let answer = world.ask(ContextQuery { query: Some("load config file path"), ..NOTHING });
+    let found = at(&answer.symbols.unwrap());
+    // All words of a name are enough.
+    assert_eq!(found, ["a.py:1 load_config_file_path", "a.py:4 load_config", "b.py:4 Load"]);
+    let note = "3 of 4 symbols are shown; the others match fewer of the words";
+    assert_eq!((answer.notes, answer.truncated), (vec![note.to_owned()], true));
+    let answer = world.ask(ContextQuery { query: Some("config path"), ..NOTHING });
+    assert_eq!((answer.symbols.unwrap().len(), answer.notes, answer.truncated), (3, vec![], false));
+}
+
+#[test]
+fn a_class_that_is_too_long_shows_its_members() {
+    let body = "        self.value = compute_the_value_of_something(self.value)\n".repeat(40);
+    let class = format!(
+        "class A(Base):\n    size = 1\n\n    @cached\n    def f(self):\n{body}    def g(self):\n{body}"
+    );
+    let world =
+        World::new(&[("a.py", &class), ("b.py", &format!("from a import A\n{}", "A()\n".repeat(300)))]);
+    let ask = |tokens| world.ask(ContextQuery { symbol: Some("A"), tokens, ..NOTHING });
+    let code = |answer: &ContextResponse| answer.definitions.as_ref().unwrap()[0].code.clone();
+    let answer = ask(1_000);
+    assert_eq!(
+        code(&answer).as_deref(),
+        Some("1: class A(Base):\n2:     size = 1\n5:     def f(self):\n46:     def g(self):")
+    );
+    assert!(answer.references.as_ref().unwrap().len() > 5);
+    assert_eq!(answer.notes[1], "code that is too long shows only the lines of its members");
+    assert!(answer.truncated && json_size(&answer) <= 4_000);
+    let whole = ask(50_000);
+    assert!(code(&whole).unwrap().lines().count() > 80 && whole.notes.is_empty() && !whole.truncated);
+    for tokens in (100..1_500).step_by(100) {
+        assert!(json_size(&ask(tokens)) <= tokens * 4, "{tokens}");
+    }
+    // The code has more than half of the space, and is whole because the references leave enough.
+    let world = World::new(&[("a.py", &class)]);
+    let tokens = json_size(&class) / 4 + 300;
+    let answer = world.ask(ContextQuery { symbol: Some("A"), tokens, ..NOTHING });
+    assert!(code(&answer).unwrap().lines().count() > 80 && !answer.truncated);
+    let function = format!("def f():\n    def g():\n        pass\n{}", "    f()\n".repeat(500));
+    let world = World::new(&[("a.py", &function)]);
+    let answer = world.ask(ContextQuery { symbol: Some("f"), tokens: 500, ..NOTHING });
+    assert_eq!(code(&answer), None, "a function has no members");
+}
+
+#[test]
 fn symbols_of_a_query_that_do_not_fit_are_counted() {
     let text: String = (0..600).map(|n| format!("def cache_{n}(): pass\n")).collect();
     let world = World::new(&[("a.py", &text)]);
@@ -330,6 +380,39 @@ fn an_outline_that_does_not_fit_uses_its_space() {
         ["A".to_owned()].into_iter().chain(methods).chain(["last".to_owned()]).collect();
     assert_eq!(shown, wanted);
     assert_eq!(answer.notes, [format!("{} of 402 symbols of the outline are not shown", 402 - shown.len())]);
+}
+
+#[test]
+fn an_outline_that_does_not_fit_cuts_its_signatures_first() {
+    let parameters =
+        "first: int = 1, second: int = 2, third: int = 3, fourth: int = 4, fifth: int = 5, sixth: int";
+    let class = |n: usize| format!("class Class{n}:\n    def method(self, {parameters}):\n        pass\n");
+    let world = World::new(&[("a.py", &(0..20).map(class).collect::<String>())]);
+    let signatures = |tokens| {
+        let answer = world.ask(ContextQuery { near: Some("a.py"), tokens, ..NOTHING });
+        let outline = answer.target.unwrap().outline;
+        (
+            outline.len(),
+            outline.into_iter().map(|it| it.signature.chars().count()).max().unwrap(),
+            answer.notes,
+        )
+    };
+    assert_eq!(signatures(50_000), (40, 110, vec![]));
+    let mut longest = Vec::new();
+    for tokens in (1_000..1_600).step_by(12).rev() {
+        let (shown, most, notes) = signatures(tokens);
+        if shown < 40 {
+            assert!(most <= 31, "{tokens}: {most}");
+            assert_eq!(notes, [format!("{} of 40 symbols of the outline are not shown", 40 - shown)]);
+            continue;
+        }
+        if most < 110 {
+            assert_eq!(notes, ["docs and the ends of long signatures are not shown"]);
+        }
+        longest.push(most);
+    }
+    longest.dedup();
+    assert_eq!(longest, [110, 101, 61, 30]);
 }
 
 #[test]

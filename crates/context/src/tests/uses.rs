@@ -205,6 +205,84 @@ const CASES: &[Case] = &[
         "turn",
         &["a.css:2 .b"],
     ),
+    // A type of Rust has no member of another one, but its aliases, type parameters and traits may stand for it.
+    (
+        &[
+            (
+                "a.rs",
+                "pub struct P;\nimpl P {\n    pub fn new() -> P { P }\n    pub fn two() { Self::new(); }\n}\n",
+            ),
+            (
+                "b.rs",
+                "use a::P;\nuse a::P as Path;\ntype Alias = P;\nfn f<Item: Make>() {\n    Box::new(P::new());\n    Arc::new(1);\n    Path::new();\n    Alias::new();\n    Item::new();\n    Make::new();\n    Late::new();\n    x.new();\n}\nimpl Make for Q {}\ncfg! { type Early = Q; type Late = P; }\n",
+            ),
+            ("c.rs", "pub use a::P as Public;\n"),
+            ("d.rs", "use c::Public;\nfn g() {\n    Public::new();\n    Vec::new();\n}\n"),
+        ],
+        "P.new",
+        &[
+            "a.rs:4 P.two",
+            "b.rs:5 f",
+            "b.rs:7 f",
+            "b.rs:8 f",
+            "b.rs:9 f",
+            "b.rs:10 f",
+            "b.rs:11 f",
+            "b.rs:12 f",
+            "d.rs:3 g",
+        ],
+    ),
+    // A type may have the method of a trait, which it does not define itself.
+    (
+        &[(
+            "a.rs",
+            "trait T {\n    fn go() {}\n}\nimpl T for Own {}\nfn f() {\n    Own::go();\n    Other::go();\n}\n",
+        )],
+        "T.go",
+        &["a.rs:6 f", "a.rs:7 f"],
+    ),
+    (
+        &[("a.rs", "impl<Any: T> Ext for Any {\n    fn go() {}\n}\nfn f() {\n    Own::go();\n}\n")],
+        "Any.go",
+        &["a.rs:5 f"],
+    ),
+    // A pattern binds the field that it names.
+    (
+        &[(
+            "a.rs",
+            "use x::S;\n\nfn next() {}\n\nfn f(s: S) {\n    match s {\n        S::Look { next } => g(next),\n        _ => next(),\n    }\n    if let S::Look { next } = s {\n        g(next);\n    }\n    next();\n}\n",
+        )],
+        "next",
+        &["a.rs:8 f", "a.rs:13 f"],
+    ),
+    (&[("a.rs", "struct S { next: u8 }\nfn f(S { next }: S) {\n    next;\n}\n")], "S.next", &["a.rs:2 f"]),
+    // Texts that the grammar does not parse have names.
+    (
+        &[
+            (
+                "a.h",
+                "int clampi(int);\n#define CLAMP(v) clampi(v)\n#define BOTH(v) do { \\\n    CLAMP(v); \\\n    s->clampi; \\\n} while (0)\n",
+            ),
+            ("a.c", "int v;\nint clampi(int x) { return x; }\n"),
+        ],
+        "clampi",
+        &["a.h:2 CLAMP"],
+    ),
+    (&[("a.h", "#define A 1\n#define B (A + 1) // A\n#define C \"A\"\n")], "A", &["a.h:2 B"]),
+    (&[("a.c", "int v;\n#define CLAMP(v) clampi(v)\n")], "v", &[]),
+    (
+        &[(
+            "a.rs",
+            "const COUNT: u8 = 1;\nfn f() {\n    println!(\"a\\n{COUNT:?}\");\n    println!(\"{{COUNT}} COUNT\");\n    \"{COUNT}\";\n    let COUNT = 2;\n}\n",
+        )],
+        "COUNT",
+        &[],
+    ),
+    (
+        &[("a.rs", "const COUNT: u8 = 1;\nfn f() {\n    println!(\"a\\n{COUNT:?}\");\n}\n")],
+        "COUNT",
+        &["a.rs:3 f"],
+    ),
 ];
 
 #[test]

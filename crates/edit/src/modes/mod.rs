@@ -145,7 +145,14 @@ fn proposing(mut error: Error, parts: &[EditPart], buffer: &Buffer, context: Pla
         _ if parts.len() == 1 => return error,
         Some(NextCall::Edit { .. }) => format!("quote the {}'s actual text", context.noun),
         Some(NextCall::Move { .. } | NextCall::Fields { .. }) => error.next_step().to_owned(),
-        Some(_) | None => return error,
+        Some(_) | None => {
+            let first = error.entry_index();
+            let later = parts.iter().skip_while(|part| Some(part.entry) != first).skip(1);
+            let wrong = later.filter_map(|EditPart { entry, edit }| {
+                plan_part(edit, buffer, context).err().map(|error| error.with_named_entry(*entry))
+            });
+            return error.with_others(wrong);
+        }
     };
     let (mut planned, mut corrected) = (Vec::with_capacity(parts.len()), Vec::new());
     for EditPart { entry, edit } in parts {
@@ -240,6 +247,19 @@ impl Edit {
         self.any_part(|part| {
             matches!(part, Edit::Lines(_) | Edit::Insert(_) | Edit::Search(Search { lines: Some(_), .. }))
         })
+    }
+
+    /// Returns true if the edit names lines of a text of `count` lines by their numbers alone. A number behind the last line
+    /// shows that the caller knows the text.
+    pub(crate) fn trusts_line_numbers(&self, count: usize) -> bool {
+        match self {
+            Edit::Several(parts) => parts.iter().any(|part| part.edit.trusts_line_numbers(count)),
+            Edit::Lines(edits) => edits.iter().any(|edit| edit.expect.is_none()),
+            Edit::Insert(insertions) => {
+                insertions.iter().any(|insertion| insertion.expect.is_none() && insertion.at_line <= count)
+            }
+            Edit::Content(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Remove => false,
+        }
     }
 
     /// Returns true if the edit concerns the whole text, so that any other change of the file matters.

@@ -6,16 +6,14 @@ use super::clip::{clip, clip_line};
 use super::results::{distinct_key, shared_key, skipped_notes};
 use lockgate_checks::Watch;
 use lockgate_edit::request::{Entity, EntityKind, SearchScope};
-use lockgate_protocol::{FileMatches, NumberedText, SearchResponse, SearchRow};
-use lockgate_store::{Clock, Finder, SearchEnd, SearchPattern, Skipped};
+use lockgate_protocol::{EntityKey, FileMatches, NumberedText, SearchResponse, SearchRow};
+use lockgate_store::{Clock, Finder, MAX_COUNTED_FILES, SearchEnd, SearchPattern, Skipped};
 use lockgate_text::Buffer;
 
 /// The most characters of an answer: lines with their overhead.
 const MAX_PAGE_BYTES: usize = 50_000;
 /// The overhead of a match beside its lines, in characters.
 const MATCH_OVERHEAD: usize = 80;
-/// The most files whose matches are counted in an answer.
-const MAX_COUNTED_FILES: usize = 50;
 
 /// A request for the lines that a pattern matches, in files or entities.
 ///
@@ -73,7 +71,9 @@ impl<'p> MatchPage<'p> {
     pub(super) fn finish(self, watch: &Watch) -> SearchResponse {
         let mut response = self.response;
         let total = response.total_matches;
-        response.truncated |= total > response.matches.len() + self.request.offset.min(total);
+        let next = response.matches.len() + self.request.offset.min(total);
+        response.truncated |= total > next;
+        response.next_offset = (total > next && !response.matches.is_empty()).then_some(next);
         if self.clock.is_stopped() {
             let why = if watch.cancelled() { "it was cancelled" } else { "it took too long" };
             response.truncated = true;
@@ -82,12 +82,21 @@ impl<'p> MatchPage<'p> {
                  more literal"
             ));
         }
-        response.counts.truncate(if response.truncated { MAX_COUNTED_FILES } else { 0 });
+        if !response.truncated {
+            response.counts.clear();
+        }
         response
     }
 
     pub(super) fn is_full(&self) -> bool {
         self.remaining == 0 || self.response.matches.len() >= self.request.max_matches
+    }
+
+    /// Lists the number of matches of a file or an entity, if it is one of the first.
+    pub(super) fn count(&mut self, path: &str, matches: usize, key: EntityKey) {
+        if matches > 0 && self.response.counts.len() < MAX_COUNTED_FILES {
+            self.response.counts.push(FileMatches { path: path.to_owned(), matches, key });
+        }
     }
 
     /// Shows the matches of one file while there is space, and counts all of them.
@@ -103,10 +112,7 @@ impl<'p> MatchPage<'p> {
             ControlFlow::Continue(())
         });
         self.to_skip = to_skip.saturating_sub(count);
-        if count > 0 {
-            let (path, key) = (path.to_owned(), distinct_key(entity));
-            self.response.counts.push(FileMatches { path, matches: count, key });
-        }
+        self.count(path, count, distinct_key(entity));
         if end == SearchEnd::Slow {
             self.response.truncated = true;
             let skipped = Skipped { slow: 1, ..Skipped::default() };

@@ -14,7 +14,7 @@ use lockgate_checks::Watch;
 use lockgate_edit::request::{EntityKind, SearchScope};
 use lockgate_error::Error;
 use lockgate_policy::{Limits, Policy};
-use lockgate_protocol::{EntityKey, FileMatches, SearchResponse};
+use lockgate_protocol::{EntityKey, SearchResponse};
 use lockgate_store::{
     Clock, EntityFilter, FileLocation, Hidden, MatchReach, RowText, SearchClock, SearchLimits, SearchPattern,
     SearchRoots, SearchTarget,
@@ -105,10 +105,11 @@ impl Services {
         let hits = self.store.files.search(below, page.pattern, hidden, bounds);
         page.response.total_matches = hits.total;
         let shown_by = Instant::now() + SHOW_TIMEOUT;
-        for (place, counted) in &hits.files {
+        // The files after those with the matches to show are listed with their counts.
+        let more = hits.counted.iter().skip(hits.files.len());
+        for (place, counted) in hits.files.iter().chain(more) {
             if page.is_full() || Instant::now() > shown_by {
-                let (path, key) = (place.shown().to_owned(), EntityKey::default());
-                page.response.counts.push(FileMatches { path, matches: *counted, key });
+                page.count(place.shown(), *counted, EntityKey::default());
                 continue;
             }
             let text = self.texts.read(&self.store, place, &self.rules_at(place));

@@ -1,20 +1,24 @@
 //! Chooses the edit that a request undoes or redoes.
 
 use std::cmp::Reverse;
+use std::mem;
 
 use super::super::entity::describe;
 use super::super::resolve::{in_all_roots, resolve_for_read};
 use super::super::services::Services;
-use super::reversal::{Reversal, entry_kind, opposite};
+use super::reversal::{Reversal, entry_kind, is_in_state, opposite};
 use lockgate_checks::sanitize;
 use lockgate_edit::request::{AuthorName, Direction, Target, UndoRequest, Whose};
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_store::{
-    DefaultOwner, DocumentPath, EditFilter, EditId, Entry, EntryKind, FileChange, UnrecordedEdit,
+    DefaultOwner, DocumentPath, EditFilter, EditId, EditMeta, Entry, EntryKind, FileChange, UnrecordedEdit,
 };
 
 /// The numbers of recent edits among which the last one of an author is sought, one after the other until it is found.
 const RECENT_ENTRIES: [usize; 3] = [1_000, 10_000, 100_000];
+
+/// The number of recent entries among which the undo or redo of an edit is sought that is no longer in the journal itself.
+const RECENT_REVERSALS: usize = 1_000;
 
 /// The number of recent edits of entities among which one is sought that is later than the undone edit.
 const RECENT_ENTITY_EDITS: usize = 100;
@@ -33,7 +37,7 @@ impl Services {
         let place = revert.target.as_ref().map(resolve).transpose()?;
         check_recorded(revert, self.unrecorded_in_roots(unrecorded, revert, place.as_ref()))?;
         if let Some(id) = &revert.edit_id {
-            let entry = self.entry(id.parse()?)?;
+            let entry = self.reverted(id.parse()?)?;
             if let (Some(target), Some(place)) = (&revert.target, &place) {
                 self.check_target(&entry, target, place)?;
             }
@@ -47,6 +51,7 @@ impl Services {
             Some(place) => self.newest_of(place, revert.direction)?,
             None => self.store.journal.newest(edit_filter(revert.direction), None)?,
         };
+        let found = self.or_pruned(found, place.as_ref(), revert.direction)?;
         let entry = found.ok_or_else(|| self.nothing_to_revert(revert.direction, place.as_ref()))?;
         Ok(self.reversal(entry, revert.direction))
     }
@@ -99,15 +104,13 @@ impl Services {
         unrecorded
     }
 
-    fn reversal(&self, entry: Entry, direction: Direction) -> Reversal {
+    pub(super) fn reversal(&self, entry: Entry, direction: Direction) -> Reversal {
         let wanted = entry_kind(opposite(direction), entry.id);
         // Without it, the edit itself is reverted or made again.
         let last = self.store.last_reversal(entry.id).ok().flatten();
         // An entry has fewer files if the others already were in that state.
-        let is_kept = |last: &Entry| {
-            last.changes.len() == entry.changes.len() && last.changes.iter().all(|changed| changed.kept)
-        };
-        let last = last.filter(|last| last.meta.kind == wanted && is_kept(last));
+        let is_whole = |last: &Entry| last.changes.len() == entry.changes.len() && is_kept(last);
+        let last = last.filter(|last| last.meta.kind == wanted && is_whole(last));
         let own = Reversal { last: None, entry: entry.clone(), direction };
         let by_last = Reversal { last, entry, direction };
         if by_last.last.is_none() || (self.fits(&own) && !self.fits(&by_last)) { own } else { by_last }
@@ -171,7 +174,13 @@ impl Services {
                 break;
             }
         }
-        let other = entries.iter().find(|entry| entry.is_undoable());
+        if direction == Direction::Undo {
+            let own = entries.iter().filter(|entry| is_same_author(&entry.meta.author, author));
+            if let Some(pruned) = self.last_pruned(own, direction)? {
+                return Ok(self.reversal(pruned, direction));
+            }
+        }
+        let other = entries.iter().find(|entry| entry.is_undoable()).filter(|other| is_kept(other));
         Err(nothing_of_author(self.nothing_to_revert(direction, None), direction, other))
     }
 
@@ -190,7 +199,7 @@ impl Services {
                     EntryKind::Undo(of) => Some(of),
                     EntryKind::Edit | EntryKind::Redo(_) => None,
                 });
-                undone.filter_map(|of| self.store.entry(of).transpose()).find(is_undone).transpose()
+                undone.filter_map(|of| self.find_reverted(of).transpose()).find(is_undone).transpose()
             }
         }
     }
@@ -199,8 +208,64 @@ impl Services {
     fn resolve(&self, entry: Entry, direction: Direction) -> Result<(Entry, Direction), Error> {
         match entry.meta.kind {
             EntryKind::Edit => Ok((entry, direction)),
-            EntryKind::Redo(of) => Ok((self.entry(of)?, direction)),
-            EntryKind::Undo(of) => Ok((self.entry(of)?, opposite(direction))),
+            EntryKind::Redo(of) => Ok((self.reverted(of)?, direction)),
+            EntryKind::Undo(of) => Ok((self.reverted(of)?, opposite(direction))),
+        }
+    }
+
+    /// Returns the edit to undo or redo: this one, or one that is no longer in the journal itself and was undone later, or for an
+    /// undo, which is older than any in the journal, redone.
+    fn or_pruned(
+        &self,
+        known: Option<Entry>,
+        place: Option<&DocumentPath>,
+        direction: Direction,
+    ) -> Result<Option<Entry>, Error> {
+        if known.is_some() && direction == Direction::Undo {
+            return Ok(known);
+        }
+        let entries = match place {
+            Some(place) => self.entries_of(place, RECENT_REVERSALS)?,
+            None => self.store.journal.entries(None, RECENT_REVERSALS)?,
+        };
+        let known_undo = known.as_ref().map(|known| EntryKind::Undo(known.id));
+        let later = entries.iter().take_while(|entry| Some(entry.meta.kind) != known_undo);
+        Ok(self.last_pruned(later, direction)?.or(known))
+    }
+
+    /// Returns the edit to undo or redo that the first of these entries redid or undid, and that is no longer in the journal
+    /// itself.
+    fn last_pruned<'a>(
+        &self,
+        entries: impl Iterator<Item = &'a Entry>,
+        direction: Direction,
+    ) -> Result<Option<Entry>, Error> {
+        for entry in entries {
+            let of = match (entry.meta.kind, direction) {
+                (EntryKind::Undo(of), Direction::Redo) | (EntryKind::Redo(of), Direction::Undo) => of,
+                _ => continue,
+            };
+            if self.store.entry(of)?.is_some() {
+                continue;
+            }
+            if let Some(pruned) = self.find_reverted(of)?.filter(|pruned| !is_in_state(pruned, direction)) {
+                return Ok(Some(pruned));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the edit with this id; its last undo or redo stands for it if it is no longer in the journal itself.
+    ///
+    /// Errors: those of [`Services::entry`].
+    pub(super) fn reverted(&self, id: EditId) -> Result<Entry, Error> {
+        self.find_reverted(id)?.map_or_else(|| self.entry(id), Ok)
+    }
+
+    fn find_reverted(&self, id: EditId) -> Result<Option<Entry>, Error> {
+        match self.store.entry(id)? {
+            Some(entry) => Ok(Some(entry)),
+            None => Ok(self.store.last_reversal(id)?.map(|last| pruned_edit(id, last))),
         }
     }
 
@@ -250,7 +315,7 @@ impl Services {
             is_edit && (is_own || revert.whose == Whose::Everyone)
         };
         let entries = self.store.rows.entries(None, RECENT_ENTITY_EDITS).ok()?;
-        entries.into_iter().find(is_meant)
+        entries.into_iter().find(is_meant).filter(is_kept)
     }
 
     pub(crate) fn entry(&self, id: EditId) -> Result<Entry, Error> {
@@ -283,9 +348,26 @@ pub(super) fn check_recorded(revert: &UndoRequest, unrecorded: Vec<UnrecordedEdi
     unrecorded.into_iter().find(is_meant).map_or(Ok(()), |edit| Err(edit.error))
 }
 
+/// Returns an edit that is no longer in the journal itself, as its last undo or redo shows it.
+fn pruned_edit(id: EditId, last: Entry) -> Entry {
+    let undone = matches!(last.meta.kind, EntryKind::Undo(_));
+    let mut changes = last.changes;
+    for changed in changes.iter_mut().filter(|_| undone) {
+        mem::swap(&mut changed.before, &mut changed.after);
+        mem::swap(&mut changed.added, &mut changed.removed);
+    }
+    let meta = EditMeta { kind: EntryKind::Edit, ..last.meta };
+    Entry { id, at: last.at, meta, undone, changes }
+}
+
 /// Returns true for an edit that is undone, and for an entry that cannot be read, which is then the error.
 fn is_undone(entry: &Result<Entry, Error>) -> bool {
     entry.as_ref().map_or(true, |entry| entry.undone)
+}
+
+/// True if the journal keeps the texts of an edit, so that it can be undone.
+pub(super) fn is_kept(entry: &Entry) -> bool {
+    entry.changes.iter().all(|changed| changed.kept)
 }
 
 /// Names an edit and what it changed.

@@ -2,11 +2,12 @@
 
 use super::super::resolve::resolve_for_read;
 use super::super::services::Services;
-use super::choose::is_same_author;
+use super::choose::{is_kept, is_same_author};
 use super::reversal::{Reversal, verb};
 use lockgate_edit::request::{Direction, Target, UndoRequest};
 use lockgate_error::{Code, Disk, Error, ErrorFamily};
-use lockgate_store::{DefaultOwner, Entry, EntryKind, FileChange};
+use lockgate_store::{DefaultOwner, EditFilter, EditId, Entry, EntryKind, FileChange, ProjectRoot};
+use lockgate_text::{Buffer, Rebased};
 
 /// The number of recent edits among which an older one is sought for a proposal.
 const OLDER_ENTRIES: usize = 1_000;
@@ -43,11 +44,15 @@ impl Services {
     pub(super) fn as_rejection(&self, error: Error, reversal: &Reversal, request: &UndoRequest) -> Error {
         let is_resent = is_overtaken(&error);
         let error = if is_conflict(&error) { self.as_conflict(error, reversal) } else { error };
-        if request.edit_id.is_some() || is_resent || !is_of_edit(&error) {
+        if is_resent || !is_of_edit(&error) {
             return error;
         }
-        let Some(older) = self.older_proposal(reversal, request.target.as_ref()) else { return error };
-        let hint = format!("{}{older}", error.next_step());
+        let other = match request.edit_id {
+            Some(_) => self.later_proposal(reversal),
+            None => self.older_proposal(reversal, request.target.as_ref()),
+        };
+        let Some(other) = other else { return error };
+        let hint = format!("{}{other}", error.next_step());
         error.hint(hint)
     }
 
@@ -76,7 +81,7 @@ impl Services {
         if let Some(changed) = conflicting {
             error = error.naming_target(&changed.path);
         }
-        let hint = own_hint.unwrap_or_else(|| conflict_hint(&error, reversal));
+        let hint = own_hint.unwrap_or_else(|| conflict_hint(&error, &self.show_command(entry.id)));
         error.hint(hint)
     }
 
@@ -100,13 +105,36 @@ impl Services {
             older.at < entry.at
                 && older.meta.kind == EntryKind::Edit
                 && !older.undone
-                && older.changes.iter().all(|changed| changed.kept)
+                && is_kept(older)
                 && is_same_author(&older.meta.author, &entry.meta.author)
         };
         let older =
-            entries.iter().filter(is_older).take(OLDER_EDITS).find(|older| self.is_untouched(older))?;
+            entries.iter().filter(is_older).take(OLDER_EDITS).find(|older| self.can_be_undone(older))?;
         let path = older.changes.first().map_or("", |change| change.path.as_str());
         Some(format!(", or undo the next older edit, {} of {path}, by its `edit_id`", older.id))
+    }
+
+    /// Returns the proposal to undo the newest edit of the file first, if this one meets no conflict then.
+    fn later_proposal(&self, reversal: &Reversal) -> Option<String> {
+        let ([changed], Direction::Undo) = (reversal.changes(), reversal.direction) else { return None };
+        let (target, current) = self.changed_text(reversal.entry.id, changed).ok()?;
+        let newest = target.place.newest(&self.store, EditFilter::ToUndo).ok()??;
+        let [last] = newest.changes.as_slice() else { return None };
+        let is_in_place = newest.at > reversal.entry.at && last.after == current.text().map(Buffer::version);
+        let before = self.stored_content(newest.id, last, last.before.filter(|_| is_in_place)?).ok()?;
+        let before = current.buffer.read_other(before).ok()?;
+        let is_free = self.can_be_rebased(reversal, changed, &before).unwrap_or(false);
+        is_free.then(|| format!(", or undo the later edit {} first, by its `edit_id`", newest.id))
+    }
+
+    /// Returns the command that shows an edit. It names the root if that is not the project around its folder.
+    fn show_command(&self, id: EditId) -> String {
+        let roots = self.store.files.root_paths();
+        let root = self.store.journal.root_of(id).and_then(|root| roots.get(root));
+        match root.filter(|root| ProjectRoot::around(root).root != **root) {
+            Some(root) => format!("lockgate show --root {} {id}", root.display()),
+            None => format!("lockgate show {id}"),
+        }
     }
 
     /// Returns the file whose changes since the edit the conflict shows.
@@ -121,20 +149,44 @@ impl Services {
         shown.next().filter(|_| shown.next().is_none())
     }
 
-    /// True if every file still has the text that the edit left, so that its undo meets no conflict.
-    fn is_untouched(&self, entry: &Entry) -> bool {
-        let has_version = |changed: &FileChange| {
-            self.current_version(entry.id, changed).is_ok_and(|now| now == changed.after)
-        };
-        entry.changes.iter().all(has_version)
+    /// True if the undo of an edit meets no conflict: each file still has the text that the edit left, or other changes
+    /// elsewhere, which the undo keeps.
+    fn can_be_undone(&self, entry: &Entry) -> bool {
+        let reversal = self.reversal(entry.clone(), Direction::Undo);
+        reversal.changes().iter().all(|changed| self.can_be_reverted(&reversal, changed).unwrap_or(false))
+    }
+
+    fn can_be_reverted(&self, reversal: &Reversal, changed: &FileChange) -> Result<bool, Error> {
+        let (_, current) = self.changed_text(reversal.entry.id, changed)?;
+        match current.text() {
+            Some(current) => self.can_be_rebased(reversal, changed, current),
+            None => Ok(reversal.versions(changed).0.is_none()),
+        }
+    }
+
+    /// True if a reversal of a file meets no conflict in this text.
+    fn can_be_rebased(
+        &self,
+        reversal: &Reversal,
+        changed: &FileChange,
+        current: &Buffer,
+    ) -> Result<bool, Error> {
+        let (id, (from, to)) = (reversal.entry.id, reversal.versions(changed));
+        if from == Some(current.version()) {
+            return Ok(true);
+        }
+        let (Some(from), Some(to)) = (from, to) else { return Ok(false) };
+        let from = current.read_other(self.stored_content(id, changed, from)?)?;
+        let to = current.read_other(self.stored_content(id, changed, to)?)?;
+        let is_plain = from.has_same_encoding(&to);
+        Ok(is_plain && matches!(from.plan_to(&to)?.rebase(&from, current)?, Rebased::Plan(_)))
     }
 }
 
 /// Returns the next steps after a conflict.
-fn conflict_hint(conflict: &Error, reversal: &Reversal) -> String {
-    let id = reversal.entry.id;
+fn conflict_hint(conflict: &Error, show: &str) -> String {
     match conflict.since {
-        Some(_) => format!("edit the current file; `since`, or `lockgate show {id}`, shows the earlier text"),
-        None => format!("`lockgate show {id}` shows the earlier text"),
+        Some(_) => format!("edit the current file; `since`, or `{show}`, shows the earlier text"),
+        None => format!("`{show}` shows the earlier text"),
     }
 }

@@ -140,7 +140,7 @@ impl Services {
             Err(error) => conflict::is_conflict(error) && error.disk == Disk::Untouched,
         };
         let (id, direction) = (reversal.entry.id, reversal.direction);
-        let is_done = move |workspace: &Services| Ok(is_in_state(&workspace.entry(id)?, direction));
+        let is_done = move |workspace: &Services| Ok(is_in_state(&workspace.reverted(id)?, direction));
         may_be && self.off_reactor(is_done).await.unwrap_or(false)
     }
 
@@ -151,9 +151,13 @@ impl Services {
         let mut restores = Vec::with_capacity(changes.len());
         for changed in changes.iter().rev() {
             let (from, to) = reversal.versions(changed);
-            let edit = match to {
-                Some(to) => Edit::Restore(self.stored_content(id, changed, to)?),
-                None => Edit::Remove,
+            let edit = match (from, to) {
+                (_, Some(to)) => Edit::Restore(self.stored_content(id, changed, to)?),
+                (Some(from), None) => {
+                    self.check_removable(id, changed, from)?;
+                    Edit::Remove
+                }
+                (None, None) => Edit::Remove,
             };
             let expect = from.map_or(Expect::Absent, |from| Expect::Version(from.hex()));
             let target = changed.target();
@@ -207,6 +211,18 @@ impl Services {
         resolve_target(self, &changed.target(), DefaultOwner::Global, root)
     }
 
+    /// Rejects the removal of a text that the journal does not keep: it could not be given back.
+    ///
+    /// Errors: those of [`Services::stored_content`].
+    fn check_removable(&self, id: EditId, changed: &FileChange, version: Version) -> Result<(), Error> {
+        self.stored_content(id, changed, version)?;
+        let place = resolve_changed(self, id, changed)?;
+        if place.file().is_some() && self.rules_of(&place)?.limits.journal == 0 {
+            return Err(self.no_stored_content(id, changed, &place));
+        }
+        Ok(())
+    }
+
     fn stored_content(&self, id: EditId, changed: &FileChange, version: Version) -> Result<Vec<u8>, Error> {
         let place = resolve_changed(self, id, changed)?;
         let text = if changed.kept { place.text(&self.store, &version.hex())? } else { None };
@@ -220,7 +236,9 @@ impl Services {
         // The history of entities keeps the last edits, whatever its limit is.
         let is_off =
             || place.file().is_some() && rules.as_ref().is_some_and(|rules| rules.limits.journal == 0);
-        let why = if changed.kept {
+        let why = if changed.kept && is_off() {
+            "`limits.journal: 0` of the policy turns the journal off"
+        } else if changed.kept {
             "it is beyond the journal's limits"
         } else if changed.has_unknown_before() && may_be_kept() {
             "no hook recorded the text before the edit"

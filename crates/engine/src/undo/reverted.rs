@@ -78,7 +78,7 @@ impl Services {
         // The files are read first: a call that reverts the edit later may be followed by others that change them.
         let is_reverted = self.is_reverted(reversal);
         let id = reversal.entry.id;
-        if is_in_state(&self.entry(id)?, reversal.direction) {
+        if is_in_state(&self.reverted(id)?, reversal.direction) {
             return Ok(RecordAttempt::Overtaken);
         }
         if !is_reverted {
@@ -135,7 +135,7 @@ impl Services {
                 return Ok(RecordAttempt::Conflict);
             }
         }
-        if is_in_state(&self.entry(id)?, reversal.direction) {
+        if is_in_state(&self.reverted(id)?, reversal.direction) {
             return Ok(RecordAttempt::Overtaken);
         }
         let mut texts: Vec<(Option<Vec<u8>>, CurrentText)> = Vec::with_capacity(targets.len());

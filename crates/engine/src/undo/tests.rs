@@ -437,3 +437,160 @@ fn an_edit_that_a_journal_cannot_record_stops_only_calls_that_could_mean_it() {
         assert_eq!(check_recorded(&revert, unrecorded).is_err(), is_stopped, "{:?}", revert.edit_id);
     }
 }
+
+async fn edit(services: &Arc<Services>, name: &str, path: &str, text: &str) -> EditId {
+    let edit = Edit::Restore(text.as_bytes().to_vec());
+    let request = Request { author: author(name), ..Request::new(Target::File(path.to_owned()), edit) };
+    services.edit(request, Watch::idle()).await.unwrap().edit_id.unwrap()
+}
+
+#[tokio::test]
+async fn a_created_file_that_the_journal_does_not_keep_is_not_removed() {
+    let reason =
+        |path: &str, id: EditId, why: &str| format!("the journal has no text of {path} for edit {id}: {why}");
+    let fixture = Fixture::new(&[("b.txt", "one\n"), ("quality.yaml", "never_journal: [\"*.sec\"]\n")]);
+    let services = &fixture.services;
+    let is_there = |path: &str| fixture.root().join(path).exists();
+    let request = |path: &str| {
+        let edit = Edit::Content("two\n".to_owned());
+        Request { author: author("one"), ..Request::new(Target::File(path.to_owned()), edit) }
+    };
+    let batch = services.edit_all(vec![request("n.sec"), request("b.txt")], Watch::idle()).await.unwrap();
+    let own = edit(services, "one", "m.sec", "x\n").await;
+    for (path, id) in [("m.sec", own), ("n.sec", batch[0].edit_id.unwrap())] {
+        let error = undo_error(services, id).await;
+        assert_eq!(error.message, reason(path, id, "the policy's `never_journal` keeps it out"));
+        assert!(is_there(path) && !services.entry(id).unwrap().undone);
+    }
+    // Not kept from now on, but kept by the edit, so it can be given back.
+    let kept = edit(services, "one", "c.txt", "x\n").await;
+    fixture.write("quality.yaml", "never_journal: [\"*.txt\"]\n");
+    services.undo_or_redo(undo(kept), Watch::idle()).await.unwrap();
+    let redo = UndoRequest { direction: Direction::Redo, ..undo(kept) };
+    services.undo_or_redo(redo, Watch::idle()).await.unwrap();
+    assert!(is_there("c.txt"));
+    fixture.write("quality.yaml", "limits: { journal: 0 }\n");
+    let error = undo_error(services, kept).await;
+    let expected = reason("c.txt", kept, "`limits.journal: 0` of the policy turns the journal off");
+    assert!(error.message == expected && is_there("c.txt"), "{error:?}");
+    // What another program has removed is gone already.
+    std::fs::remove_file(fixture.root().join("m.sec")).unwrap();
+    assert_eq!(
+        services.undo_or_redo(undo(own), Watch::idle()).await.unwrap()[0].status,
+        Status::AlreadyApplied
+    );
+}
+
+#[tokio::test]
+async fn an_older_edit_that_other_changes_leave_alone_is_proposed() {
+    let fixture = Fixture::new(&[("b.txt", "x\ny\nz\nq\n")]);
+    let services = &fixture.services;
+    let first = edit(services, "one", "b.txt", "X\ny\nz\nq\n").await;
+    edit(services, "one", "b.txt", "X\ny\nz\nQ\n").await;
+    let last = async |target: Option<&str>| {
+        let target = target.map(|path| Target::File(path.to_owned()));
+        let last = UndoRequest { edit_id: None, target, whose: Whose::Author, ..undo(first) };
+        services.undo_or_redo(last, Watch::idle()).await.unwrap_err().hint.unwrap_or_default()
+    };
+    fixture.write("b.txt", "X\ny\nz\nQQQ\n");
+    let proposal = format!(", or undo the next older edit, {first} of b.txt, by its `edit_id`");
+    for target in [None, Some("b.txt")] {
+        let hint = last(target).await;
+        assert!(hint.ends_with(&proposal), "{hint}");
+    }
+    // The control: that line has changed, too.
+    fixture.write("b.txt", "XX\ny\nz\nQQQ\n");
+    assert!(!last(None).await.contains("next older edit"));
+    fixture.write("b.txt", "X\ny\nz\nQQQ\n");
+    services.undo_or_redo(undo(first), Watch::idle()).await.unwrap();
+    assert_eq!(std::fs::read_to_string(fixture.root().join("b.txt")).unwrap(), "x\ny\nz\nQQQ\n");
+}
+
+#[tokio::test]
+async fn an_edit_of_another_author_is_proposed_only_if_its_texts_are_kept() {
+    let fixture = Fixture::new(&[("quality.yaml", "never_journal: [\"*.sec\"]\n")]);
+    let services = &fixture.services;
+    let revert = |id| UndoRequest { edit_id: None, whose: Whose::Author, author: author("two"), ..undo(id) };
+    for (path, is_proposed) in [("a.txt", true), ("a.sec", false)] {
+        let id = edit(services, "one", path, "x\n").await;
+        let error = services.undo_or_redo(revert(id), Watch::idle()).await.unwrap_err();
+        assert_eq!(error.hint.unwrap().contains(&id.to_string()), is_proposed);
+    }
+}
+
+#[tokio::test]
+async fn the_history_of_a_file_needs_no_file_at_its_path() {
+    let link = |target: &'static str| move |path: &Path| std::os::unix::fs::symlink(target, path).unwrap();
+    let folder = |path: &Path| std::fs::create_dir(path).unwrap();
+    type Put<'a> = &'a dyn Fn(&Path);
+    let puts: [(&str, Put<'_>); 6] = [
+        ("d/a.txt", &folder),
+        ("d/a.txt", &link("nothing")),
+        ("d/a.txt", &link("/etc/hosts")),
+        ("d/a.txt", &link("../other.txt")),
+        ("d", &link("/etc")),
+        ("d", &|path| std::fs::write(path, "").unwrap()),
+    ];
+    for (at, put) in puts {
+        let fixture = Fixture::new(&[("other.txt", "other\n")]);
+        fixture.write("d/a.txt", "one\n");
+        let services = &fixture.services;
+        let id = edit(services, "one", "d/a.txt", "two\n").await;
+        let place = fixture.root().join(at);
+        std::fs::remove_file(fixture.root().join("d/a.txt")).unwrap();
+        if at == "d" {
+            std::fs::remove_dir(&place).unwrap();
+        }
+        put(&place);
+        let entry = services.entry(id).unwrap();
+        let path = services.store.journal.recorded_paths(id).unwrap().pop();
+        let diff = services.change(id, &entry.changes[0], path).unwrap();
+        assert!(diff.starts_with("--- a/d/a.txt\n") && diff.ends_with("-one\n+two\n"), "{diff}");
+        for path in ["d/a.txt", "./d/x/../a.txt", fixture.root().join("d/a.txt").to_str().unwrap()] {
+            let request = HistoryRequest { target: Some(Target::File(path.to_owned())), max_entries: 9 };
+            let entries = services.read(request, Watch::idle()).await.unwrap();
+            assert_eq!(entries.iter().map(|entry| entry.id).collect::<Vec<_>>(), [id], "{path}");
+        }
+        let request = HistoryRequest { target: Some(Target::File(".env".to_owned())), max_entries: 9 };
+        assert_eq!(services.read(request, Watch::idle()).await.unwrap_err().code, Code::Protected);
+    }
+}
+
+/// Without `--root`, the command line takes the project around the folder.
+#[tokio::test]
+async fn the_command_that_shows_an_edit_names_a_root_inside_a_project() {
+    let (dir, outer, inner) = nested_roots();
+    std::fs::create_dir(outer.join(".git")).unwrap();
+    for (root, is_named) in [(&inner, true), (&outer, false)] {
+        let services = open_roots(&dir, &[root]);
+        let id = edit(&services, "one", "a.txt", "one\n").await;
+        std::fs::write(root.join("a.txt"), "two\n").unwrap();
+        let hint = undo_error(&services, id).await.hint.unwrap();
+        let real = root.canonicalize().unwrap();
+        let command = match is_named {
+            true => format!("`lockgate show --root {} {id}`", real.display()),
+            false => format!("`lockgate show {id}`"),
+        };
+        assert!(hint.contains(&command), "{hint}");
+    }
+}
+
+#[tokio::test]
+async fn the_later_edit_that_is_in_the_way_is_named() {
+    let fixture = Fixture::new(&[("a.txt", "0\n")]);
+    let services = &fixture.services;
+    let first = edit(services, "one", "a.txt", "1\n").await;
+    let second = edit(services, "one", "a.txt", "2\n").await;
+    let hint = async || undo_error(services, first).await.hint.unwrap_or_default();
+    let proposal = format!(", or undo the later edit {second} first, by its `edit_id`");
+    assert!(hint().await.ends_with(&proposal), "{}", hint().await);
+    let third = edit(services, "one", "a.txt", "3\n").await;
+    assert!(!hint().await.contains("later edit"), "the undo of one edit is not enough");
+    fixture.write("a.txt", "4\n");
+    assert!(!hint().await.contains("later edit"), "nor that of an edit that cannot be undone");
+    fixture.write("a.txt", "3\n");
+    for (id, text) in [(third, "2\n"), (second, "1\n"), (first, "0\n")] {
+        services.undo_or_redo(undo(id), Watch::idle()).await.unwrap();
+        assert_eq!(std::fs::read_to_string(fixture.root().join("a.txt")).unwrap(), text);
+    }
+}

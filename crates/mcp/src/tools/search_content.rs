@@ -90,7 +90,8 @@ fn inline_flags(flags: Flags) -> String {
     if set.is_empty() { set } else { format!("(?{set})") }
 }
 
-fn text(SearchResponse { matches, total_matches, truncated, counts, notes, .. }: &SearchResponse) -> String {
+fn text(response: &SearchResponse) -> String {
+    let SearchResponse { matches, total_matches, truncated, next_offset, counts, notes, .. } = response;
     let mut text = match (matches.len(), *total_matches) {
         (_, 0) => "no matches\n".to_owned(),
         (1, 1) => "1 match\n".to_owned(),
@@ -98,11 +99,15 @@ fn text(SearchResponse { matches, total_matches, truncated, counts, notes, .. }:
         (shown, total) => format!("{shown} of {total} matches are shown\n"),
     };
     if *truncated {
-        text += "truncated: not all matches are shown\n";
+        let next = next_offset.map(|next| format!("; give offset: {next} for the next ones"));
+        text += &format!("truncated: not all matches are shown{}\n", next.unwrap_or_default());
     }
     if !counts.is_empty() {
         let counted = |it: &FileMatches| format!("{} {}", result_name(&it.path, &it.key), it.matches);
-        text += &format!("matches: {}\n", counts.iter().map(counted).collect::<Vec<_>>().join(", "));
+        let uncounted = total_matches.saturating_sub(counts.iter().map(|it| it.matches).sum());
+        let rest = (uncounted > 0).then(|| format!("{uncounted} elsewhere"));
+        let listed: Vec<String> = counts.iter().map(counted).chain(rest).collect();
+        text += &format!("matches: {}\n", listed.join(", "));
     }
     notes.iter().for_each(|note| text += &format!("note: {note}\n"));
     let documents = matches.chunk_by(|one, other| (&one.path, &one.key) == (&other.path, &other.key));
@@ -114,11 +119,14 @@ fn text(SearchResponse { matches, total_matches, truncated, counts, notes, .. }:
 fn document_text(matches: &[SearchRow]) -> String {
     let Some(first) = matches.first() else { return String::new() };
     let mut text = format!("\n{} (version {})\n", result_name(&first.path, &first.key), first.version);
+    // As in grep, only groups of several lines are divided.
+    let has_context =
+        matches.iter().any(|one| !one.context_before.is_empty() || !one.context_after.is_empty());
     // The last line that was shown.
     let mut done = 0;
     for (at, one) in matches.iter().enumerate() {
         let start = one.context_before.first().map_or(one.line_number, |first| first.line);
-        if at > 0 && start > done + 1 {
+        if has_context && at > 0 && start > done + 1 {
             text += "--\n";
         }
         let until = matches.get(at + 1).map_or(usize::MAX, |next| next.line_number);
@@ -232,6 +240,28 @@ mod tests {
         let wanted = "1 of 2 matches are shown\ntruncated: not all matches are shown\nnote: a note\n\n\
             a (version af1349b9f5f9)\n2- line 2\n3: line 3\n4- line 4\n";
         assert_eq!(answer.text, wanted);
+    }
+
+    #[test]
+    fn matches_that_are_not_shown_are_counted_and_have_an_offset() {
+        let count =
+            |path: &str, matches| FileMatches { path: path.into(), matches, ..FileMatches::default() };
+        let matches = vec![found("a", 3..=3, &[], &[]), found("a", 9..=9, &[], &[])];
+        let (counts, next_offset) = (vec![count("a", 4), count("b", 3)], Some(2));
+        let some = SearchResponse {
+            matches,
+            total_matches: 9,
+            truncated: true,
+            counts,
+            next_offset,
+            ..Default::default()
+        };
+        let start = "2 of 9 matches are shown\ntruncated: not all matches are shown; give offset: 2 for the next ones\n";
+        let rows = "\n\na (version af1349b9f5f9)\n3: line 3\n9: line 9\n";
+        assert_eq!(shown(&some).text, format!("{start}matches: a 4, b 3, 2 elsewhere{rows}"));
+        assert_eq!(shown(&some).json.get("next_offset"), None);
+        let all = SearchResponse { total_matches: 7, ..some };
+        assert_eq!(shown(&all).text, format!("{start}matches: a 4, b 3{rows}").replace("of 9", "of 7"));
     }
 
     #[test]

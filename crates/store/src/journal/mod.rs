@@ -170,11 +170,35 @@ impl Journal {
         self.entry_of(id, Database::last_reversal)
     }
 
+    /// Returns the paths of the files of the entry with that id, each relative to its root; empty if no journal has it.
+    ///
+    /// Errors: `STORE_UNAVAILABLE` if no journal has it, and one cannot be read.
+    pub fn recorded_paths(&self, id: EditId) -> Result<Vec<String>, Error> {
+        let entry = self.found_in(id, Database::entry)?.map(|(_, entry)| entry);
+        Ok(entry.into_iter().flat_map(|entry| entry.changes).map(|changed| changed.path).collect())
+    }
+
+    /// Returns the text of a version from the journal that gave this id, as [`Journal::text`] does.
+    pub fn text_of(&self, id: EditId, version: &str) -> Result<Option<Vec<u8>>, Error> {
+        let Some(journal) = self.root_of(id).and_then(|root| self.journals.get(root)) else {
+            return Ok(None);
+        };
+        journal.with_database(|database| database.text(version))
+    }
+
     fn entry_of(
         &self,
         id: EditId,
         find: fn(&Database, u64) -> Result<Option<Entry>, DatabaseError>,
     ) -> Result<Option<Entry>, Error> {
+        Ok(self.found_in(id, find)?.map(|(journal, entry)| journal.shown(entry)))
+    }
+
+    fn found_in(
+        &self,
+        id: EditId,
+        find: fn(&Database, u64) -> Result<Option<Entry>, DatabaseError>,
+    ) -> Result<Option<(&RootJournal, Entry)>, Error> {
         let mut unread = None;
         for journal in self.journals.iter() {
             let found = journal.with_database(|database| match database.name() == id.journal() {
@@ -182,7 +206,7 @@ impl Journal {
                 false => Ok(None),
             });
             match found {
-                Ok(Some(entry)) => return Ok(Some(journal.shown(entry))),
+                Ok(Some(entry)) => return Ok(Some((journal, entry))),
                 Ok(None) => {}
                 Err(error) => unread = Some(error),
             }
@@ -203,6 +227,21 @@ impl Journal {
         }
         let lists = self.journals.iter().map(|journal| entries(journal, None));
         Ok(merge(lists.collect::<Result<_, Error>>()?, most))
+    }
+
+    /// Returns the last entries of a path by its text alone, wherever it leads now: those of all roots that it can lie in.
+    ///
+    /// Errors: `STORE_UNAVAILABLE` if one of the journals cannot be read.
+    pub fn entries_by_text(&self, path: &str, most: usize) -> Result<Vec<Entry>, Error> {
+        let absolute = self.journals.first().and_then(|first| first.absolute(path));
+        let mut lists = Vec::new();
+        for journal in self.journals.iter() {
+            let path = absolute.as_deref().and_then(|absolute| journal.path_in_root(absolute));
+            let Some(path) = path else { continue };
+            let entries = journal.with_database(|database| database.entries(Some(path), most))?;
+            lists.push(entries.into_iter().map(|entry| journal.shown(entry)).collect());
+        }
+        Ok(merge(lists, most))
     }
 
     /// Returns the first edit that passes the filter, of one path or of all roots.

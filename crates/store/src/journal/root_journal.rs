@@ -6,6 +6,7 @@
 use crate::history::{Entry, RetentionLimits};
 use crate::paths::file_location::FileLocation;
 use crate::paths::project::relative;
+use crate::paths::spelling;
 use crate::sql::{Database, DatabaseError};
 use crate::state::StateFolder;
 use lockgate_error::Error;
@@ -76,6 +77,19 @@ impl RootJournal {
             };
         }
         entry
+    }
+
+    /// Returns the absolute path of one that is spelled as in [`FileLocation::shown`], by its text alone and without its first
+    /// `/`; `None` if it climbs too high.
+    pub fn absolute(&self, path: &str) -> Option<String> {
+        let path = self.root.join(self.base.as_deref().unwrap_or_default()).join(path);
+        spelling::normal(path.to_str()?)
+    }
+
+    /// Returns the path in this root of an absolute one without its first `/`; `None` if it lies outside.
+    pub fn path_in_root<'a>(&self, absolute: &'a str) -> Option<&'a str> {
+        let root = self.root.to_str()?.strip_prefix('/')?;
+        absolute.strip_prefix(root)?.strip_prefix('/')
     }
 
     /// Takes the notes for the user that were not reported yet.

@@ -44,6 +44,9 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use walk::{File, FileWalk, Visitor};
 
+/// The most files whose matches are counted separately.
+pub const MAX_COUNTED_FILES: usize = 50;
+
 /// The limits of a search through files.
 #[derive(Clone, Copy)]
 pub struct SearchLimits<'a> {
@@ -61,6 +64,8 @@ pub struct Hits {
     /// The first files with matches, in the order of their paths, each with its number of matches: enough
     /// files for the results to show.
     pub files: Vec<(FileLocation, usize)>,
+    /// The first [`MAX_COUNTED_FILES`] files with matches, however many results there are to show.
+    pub counted: Vec<(FileLocation, usize)>,
     /// The number of matches in all files.
     pub total: usize,
     /// The number of searched files.
@@ -97,18 +102,22 @@ impl Files {
             finder: Finder::new(pattern),
             reader: FileReader::default(),
             first: FirstEntries::new(bounds.most),
+            counted: FirstEntries::new(MAX_COUNTED_FILES),
             total: 0,
             searched: 0,
         };
         let (visitors, skipped) = FileWalk::new(&self.roots, below, hidden, bounds.clock).run(new_visitor);
         let (mut first, mut total, mut searched) = (FirstEntries::new(bounds.most), 0, 0);
+        let mut counted = FirstEntries::new(MAX_COUNTED_FILES);
         for visitor in visitors {
             first.join(visitor.first);
+            counted.join(visitor.counted);
             total += visitor.total;
             searched += visitor.searched;
         }
         let files = first.into_first().map(|(count, place)| (place, count)).collect();
-        Hits { files, total, searched, skipped }
+        let counted = counted.into_first().map(|(_, file)| file).collect();
+        Hits { files, counted, total, searched, skipped }
     }
 
     /// Lists the files below some folders: the first ones in the order of their paths, each with its size in bytes.
@@ -169,6 +178,7 @@ struct FileSearcher<'a> {
     finder: Finder<'a>,
     reader: FileReader,
     first: FirstEntries<FileLocation>,
+    counted: FirstEntries<(FileLocation, usize)>,
     total: usize,
     searched: usize,
 }
@@ -182,6 +192,7 @@ impl Visitor for FileSearcher<'_> {
         }
         self.total += count;
         let key = (file.dir_state.root, file.dir_state.join(file.name));
+        self.counted.put(key.clone(), 1, || Some((file.place()?, count)));
         self.first.put(key, count, || file.place());
     }
 }

@@ -221,6 +221,17 @@ fn a_search_that_nobody_waits_for_ends() {
 }
 
 #[test]
+fn the_first_files_are_counted_however_few_matches_are_shown() {
+    let names: Vec<String> = (0..60).map(|at| format!("{at:02}")).collect();
+    let tree: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "needle\nneedle\n")).collect();
+    let hits = Fixture::new(&tree).hits("needle", 3);
+    let counted: Vec<(&str, usize)> =
+        hits.counted.iter().map(|(place, count)| (place.shown(), *count)).collect();
+    let expected: Vec<(&str, usize)> = tree.iter().take(50).map(|(name, _)| (*name, 2)).collect();
+    assert_eq!((counted, hits.files.len(), hits.total), (expected, 2, 120));
+}
+
+#[test]
 fn what_cannot_be_searched_is_counted() {
     let fixture =
         Fixture::new(&[("a", "needle\n"), ("binary", "needle\0\n"), ("late", ""), ("sub/b", "needle\n")]);

@@ -3,13 +3,16 @@
 (identifier) @reference.name
 (type_identifier) @reference.type
 (field_identifier) @reference.member
+(preproc_arg) @reference.body
 
 [
   (function_definition)
   (compound_statement)
   (for_statement)
+  (preproc_function_def)
 ] @local.scope
 
+(preproc_params (identifier) @local.definition)
 (parameter_declaration declarator: (identifier) @local.definition)
 (parameter_declaration declarator: (pointer_declarator declarator: (identifier) @local.definition))
 (parameter_declaration declarator: (pointer_declarator declarator: (pointer_declarator declarator: (identifier) @local.definition)))

@@ -37,6 +37,8 @@ pub enum TagRole {
     Key,
     /// A use of a member of something.
     Member,
+    /// A use of a field by a pattern that binds its name at this position.
+    BoundMember,
     /// A use of the target of a path.
     Path,
     /// An import of the name.
@@ -57,6 +59,10 @@ pub enum TagRole {
     None,
     /// A quoted text that contains names.
     Quoted,
+    /// The body of a macro, which the grammar does not parse.
+    MacroBody,
+    /// A text that may contain names in braces.
+    Format,
     /// The source of an import.
     From,
     /// An export of all names of a module.
@@ -65,6 +71,8 @@ pub enum TagRole {
     Provided,
     /// An export of the text's own symbol under its name.
     Exported,
+    /// A name that may stand for other types: an alias, a parameter of a type, or a trait.
+    AnyType,
 }
 
 /// The start of the names of captures that only predicates use.
@@ -85,12 +93,16 @@ impl TagRole {
             "import.glob" => TagRole::Glob,
             "import.from" => TagRole::From,
             "reference.quoted" => TagRole::Quoted,
+            "reference.body" => TagRole::MacroBody,
+            "reference.format" => TagRole::Format,
             "local.definition" => TagRole::Local,
+            "local.member" => TagRole::BoundMember,
             "local.outer" => TagRole::Outer,
             "local.scope" => TagRole::Scope,
             "export.all" => TagRole::ExportAll,
             "provided.name" => TagRole::Provided,
             "exported.name" => TagRole::Exported,
+            "any.type" => TagRole::AnyType,
             _ => TagRole::None,
         }
     }
@@ -100,6 +112,7 @@ impl TagRole {
         match self {
             TagRole::Scope => 1,
             TagRole::Provided | TagRole::Exported => 2,
+            TagRole::AnyType => 3,
             _ => 0,
         }
     }
@@ -125,8 +138,8 @@ const QUERIES: [(&str, [&str; 2]); 16] = [
     ("markdown", [include_str!("none.scm"), ""]),
 ];
 
-/// Returns the roles of the positions in a text, in text order. A name has one role, and may also be a scope and a name
-/// that the text provides or exports.
+/// Returns the roles of the positions in a text, in text order. A name has one role, and may also be a scope, a name
+/// that the text provides or exports, and one that may stand for other types.
 ///
 /// Steps are those of [`read`](super::read); the search gets a sixteenth as many.
 pub fn uses(

@@ -2,12 +2,24 @@
 ; leaves definitions to the outline. In a macro's tokens only the names have nodes.
 (identifier) @reference.name
 (type_identifier) @reference.type
-(shorthand_field_identifier) @reference.member
+(shorthand_field_identifier) @local.member
 (field_expression field: (field_identifier) @reference.member)
 (field_initializer field: (field_identifier) @reference.member)
 (field_pattern name: (field_identifier) @reference.member)
 (scoped_identifier name: (identifier) @reference.path)
 (scoped_type_identifier name: (type_identifier) @reference.path)
+(token_tree (string_literal (string_content) @reference.format))
+(token_tree (raw_string_literal (string_content) @reference.format))
+
+(use_as_clause alias: (identifier) @any.type)
+(type_parameter name: (type_identifier) @any.type)
+(type_item name: (type_identifier) @any.type)
+(associated_type name: (type_identifier) @any.type)
+(trait_item name: (type_identifier) @any.type)
+(impl_item trait: (type_identifier) @any.type)
+(impl_item trait: (scoped_type_identifier name: (type_identifier) @any.type))
+(impl_item trait: (generic_type type: (type_identifier) @any.type))
+(impl_item trait: (generic_type type: (scoped_type_identifier name: (type_identifier) @any.type)))
 
 (use_declaration argument: (identifier) @reference.import)
 (use_declaration argument: (scoped_identifier name: (identifier) @reference.import))
@@ -24,6 +36,8 @@
   (block)
   (match_arm)
   (for_expression)
+  (if_expression)
+  (while_expression)
 ] @local.scope
 
 (parameter pattern: (identifier) @local.definition)

@@ -4,9 +4,11 @@
 //! them was in the file before, or that text is indented. The keys of a table ascend, too. In code that the grammar reads as
 //! valid, they are line numbers only if most of the lines had these numbers in the text before.
 
+mod closing_tags;
 mod diff;
 mod fences;
 mod keys;
+mod numbered_diff;
 
 use super::lexical_syntax::TextKind;
 use super::lexis::LexicalPart;
@@ -43,6 +45,8 @@ pub(super) fn look(texts: &TextPair<'_>) -> Vec<DamageFinding> {
         return Vec::new();
     }
     let mut findings = fences::look(texts);
+    findings.extend(numbered_diff::look(texts));
+    findings.extend(closing_tags::look(texts));
     for piece in &texts.pieces {
         if findings.len() >= MAX_FINDINGS {
             break;

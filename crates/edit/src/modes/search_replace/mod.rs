@@ -117,7 +117,23 @@ fn plan_pattern(
         }
     };
     let changes = found.into_iter().map(|Replacement { span, text }| Change { span, text }).collect();
-    replace_every(changes, total, None, window.buffer)
+    let mut planned = replace_every(changes, total, None, window.buffer)?;
+    planned.warnings.extend(plain_dollar(&search.replace, &pattern));
+    Ok(planned)
+}
+
+/// Returns a warning if a replacement has a `$1` where other tools would put a group of the pattern, and no group.
+fn plain_dollar(replace: &str, pattern: &Pattern) -> Option<String> {
+    let digit_after = |sign: &str| {
+        let mut rests = replace.split(sign).skip(1);
+        rests.find_map(|rest| rest.chars().next().filter(char::is_ascii_digit))
+    };
+    let digit = digit_after("$").or_else(|| digit_after("${"))?;
+    let has_groups = ReplacementTemplate::parse("\\1", pattern).is_ok();
+    let uses_group = digit_after("\\").is_some() || replace.contains("\\g<");
+    let warning =
+        || format!("`${digit}` was written as it is; the text of a group is `\\{digit}` in `replace`");
+    (has_groups && !uses_group).then(warning)
 }
 
 fn most(search: &Search) -> usize {

@@ -196,3 +196,19 @@ fn only_now_and_then_it_is_looked_whether_there_is_too_much() {
     rows.tidy(limits).unwrap();
     assert!(rows.newest(EditFilter::Settled, &place).unwrap().is_none());
 }
+
+#[test]
+fn an_undo_is_taken_back_when_its_edit_is_no_longer_in_the_history() {
+    let fixture = Fixture::new();
+    let rows = fixture.rows("o");
+    let place = rows.at(&fixture.workflow("a", None));
+    rows.write(&place, "1");
+    let second = rows.write(&place, "2");
+    let write = |text, kind| rows.write_all(&[(&place, Some(text))], kind).unwrap();
+    let undo = edit(write("1", EntryKind::Undo(second)));
+    tidy_to(&fixture, "o", 1);
+    assert_eq!(rows.entry(second).unwrap(), None);
+    assert_eq!(rows.last_reversal(second).unwrap().map(|entry| entry.id), Some(undo));
+    let redo = edit(write("2", EntryKind::Redo(second)));
+    assert_eq!(rows.last_reversal(second).unwrap().map(|entry| entry.id), Some(redo));
+}

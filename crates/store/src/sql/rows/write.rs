@@ -57,6 +57,7 @@ impl EntityDatabase {
 impl RowEdit<'_> {
     fn write(&self, session: &mut EntityTransaction<'_>) -> Result<(), EntityStoreError> {
         let at = self.next_time(session)?;
+        let is_marked = self.has_reverted_entry(session)?;
         let mut all = Vec::new();
         let mut lookups = Vec::new();
         for row in &self.rows {
@@ -75,7 +76,8 @@ impl RowEdit<'_> {
             all.push((self.change(row, at), None));
         }
         all.push((self.edit(at), None));
-        all.extend(self.mark(at).map(|update| (update, Some(EntityStoreError::Conflict))));
+        let mark = self.mark(at).filter(|_| is_marked);
+        all.extend(mark.map(|update| (update, Some(EntityStoreError::Conflict))));
         let counts = session.execute_all(all)?;
         // An earlier edit wrote the other versions, so their texts are kept already.
         let missing = lookups.into_iter().filter(|(number, ..)| counts.get(*number) == Some(&0));
@@ -198,6 +200,14 @@ impl RowEdit<'_> {
         let change = change.bind_next(row.after.as_ref().map(|after| after.version));
         let change = change.bind_next(row.added).bind_next(row.removed).bind_next(i64::from(row.keeps_texts));
         change.push(")").without_scope().push(RETURNING)
+    }
+
+    /// True if the history still has the entry that this edit undoes or redoes.
+    fn has_reverted_entry(&self, session: &mut EntityTransaction<'_>) -> Result<bool, EntityStoreError> {
+        let (EntryKind::Undo(of) | EntryKind::Redo(of)) = self.meta.kind else { return Ok(false) };
+        let entry = UnboundStatement::new("SELECT 1 FROM edits").in_scope(self.tenant, OWNER_BY_NUMBER);
+        let entry = entry.push(" AND id = ").bind(of.number().cast_signed());
+        Ok(session.execute(&[entry])?.iter().any(|rows| !rows.is_empty()))
     }
 
     /// Marks the entry that this edit undoes or redoes; an entry is marked once.
