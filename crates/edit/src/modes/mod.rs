@@ -5,14 +5,12 @@ mod insert_lines;
 mod line_edits;
 mod restore;
 mod search_replace;
-mod sequence;
 mod several;
 
 use crate::operations::{Insertion, LineEdit, LineEditNames, Needle, Occurrences, Search};
 use crate::planned::{PlanContext, PlannedEdit};
 use lockgate_error::{Code, CorrectedEdit, Error, NextCall};
 use lockgate_text::Buffer;
-use std::borrow::Cow;
 
 /// An edit in exactly one of the four modes, or an edit that restores an earlier state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -65,66 +63,28 @@ fn plan_part(edit: &Edit, buffer: &Buffer, context: PlanContext<'_>) -> Result<P
         Edit::Remove => restore::remove(buffer),
         Edit::Several(parts) => {
             let plan = |edit: &Edit| plan_part(edit, buffer, context);
-            let (parts, notes) = in_sequence(parts, buffer, context);
-            let planned = several::plan(&parts, buffer, (Edit::is_whole, Edit::replaces_every_match), plan);
-            let mut planned = planned.map_err(|error| {
-                let error = proposing(error, &parts, buffer, context);
-                naming_writer(error, &parts, buffer, context)
-            })?;
-            planned.notes.extend(notes);
-            Ok(planned)
+            let planned = several::plan(parts, buffer, (Edit::is_whole, Edit::replaces_every_match), plan);
+            planned.map_err(|error| {
+                let error = naming_writer(error, parts, buffer, context);
+                proposing(error, parts, buffer, context)
+            })
         }
     }
-}
-
-/// Makes each edit whose quote only an earlier edit of the call writes in the replacement of that one, as an editor does
-/// that makes one after the other. Returns the edits that are left, and a note for each that was made so.
-fn in_sequence<'p>(
-    parts: &'p [EditPart],
-    buffer: &Buffer,
-    context: PlanContext<'_>,
-) -> (Cow<'p, [EditPart]>, Vec<String>) {
-    let (mut left, mut notes) = (Cow::Borrowed(parts), Vec::new());
-    let has_own_entries = parts.is_sorted_by(|one, next| one.entry < next.entry);
-    for later in parts.iter().skip(1).filter(|_| has_own_entries) {
-        let before = left.iter().take_while(|part| part.entry != later.entry);
-        let earlier: Option<Vec<&Search>> = before.map(|part| part.edit.as_search()).collect();
-        let Some((earlier, search)) = earlier.zip(later.edit.as_search()) else { continue };
-        let Some((writer, replace)) = sequence::written_by(&earlier, search, buffer.view(), context) else {
-            continue;
-        };
-        let Some(EditPart { entry, edit: Edit::Search(own) }) = left.get(writer) else { continue };
-        let joined = EditPart { entry: *entry, edit: Edit::Search(Search { replace, ..own.clone() }) };
-        let after = |text: &Buffer, edit: &Edit| text.apply(&plan(edit, text, context)?.plan);
-        let is_missing =
-            plan_part(&later.edit, buffer, context).is_err_and(|error| error.code == Code::MatchNotFound);
-        let in_sequence = || after(&after(buffer, &Edit::Search(own.clone()))?, &later.edit);
-        let is_same = || {
-            after(buffer, &joined.edit)
-                .is_ok_and(|joined| in_sequence().is_ok_and(|last| last.view() == joined.view()))
-        };
-        if is_missing && is_same() {
-            notes.push(format!("edits[{}] changes text that edits[{entry}] writes", later.entry));
-            let rest = left.iter().filter(|part| part.entry != later.entry);
-            let joined =
-                rest.map(|part| if part.entry == joined.entry { &joined } else { part }).cloned().collect();
-            left = Cow::Owned(joined);
-        }
-    }
-    (left, notes)
 }
 
 /// Says in an error about a quote without a match that an earlier edit of the call writes it, if one does.
 fn naming_writer(error: Error, parts: &[EditPart], buffer: &Buffer, context: PlanContext<'_>) -> Error {
-    let has_call = matches!(error.next.as_deref(), Some(NextCall::Edit { .. } | NextCall::Edits(_)));
+    let has_call = matches!(error.next.as_deref(), Some(NextCall::Edit { .. }));
     if error.code != Code::MatchNotFound || has_call {
         return error;
     }
     let later = parts.iter().find(|part| Some(part.entry) == error.entry_index());
-    let Some(Needle::Literal(quote)) = later.and_then(|later| Some(&later.edit.as_search()?.needle)) else {
-        return error;
-    };
+    let Some(later) = later.and_then(|later| later.edit.as_search()) else { return error };
+    let Needle::Literal(quote) = &later.needle else { return error };
     let quote = quote.replace("\r\n", "\n");
+    if later.lines.is_some() || later.within.is_some() || buffer.view().contains(&quote) {
+        return error;
+    }
     let writes = |part: &&EditPart| {
         let planned = plan_part(&part.edit, buffer, context);
         let after = planned.and_then(|planned| buffer.apply(&planned.plan));
@@ -479,45 +439,6 @@ mod tests {
         };
         assert_eq!(message(100_000), "the search text appears 100000 times in the file");
         assert_eq!(message(100_001), "the search text appears at least 100000 times in the file");
-    }
-
-    #[test]
-    fn an_edit_of_text_that_an_earlier_one_writes_is_made_there() {
-        let block = |(needle, replace): &(&str, &str)| search(needle, replace, Occurrences::Block);
-        let blocks = |edits: &[(&str, &str)]| edits.iter().map(block).collect::<Vec<_>>();
-        let text = "def three():\n    return 3\n";
-        for (edits, after) in [
-            (
-                &[("def three():", "def three(n):"), ("three(n)", "three(n, m)")][..],
-                "def three(n, m):\n    return 3\n",
-            ),
-            (&[("three", "four"), ("four", "five"), ("five", "six")], "def six():\n    return 3\n"),
-            (
-                &[
-                    ("    return 3\n", "    if n:\n        return 1\n"),
-                    ("        return 1\n", "        return 2\n"),
-                ],
-                "def three():\n    if n:\n        return 2\n",
-            ),
-            (&[("three():", "x():\nfour"), ("four", "")], "def x():\n    return 3\n"),
-            (&[("three", "four"), ("return 3", "return 4"), ("four", "five")], "def five():\n    return 4\n"),
-        ] {
-            assert_eq!(made(text, blocks(edits)), after, "{edits:?}");
-        }
-        let (planned_edit, _) =
-            planned(text.as_bytes(), blocks(&[("three", "four"), ("four", "five")])).unwrap();
-        assert_eq!(planned_edit.notes, ["edits[1] changes text that edits[0] writes"]);
-        // The text of the file counts, the quote is there twice or in two edits, or it is not new.
-        assert_eq!(made("a1\nb1\n", blocks(&[("a1", "b1 "), ("b1", "c1")])), "b1 \nc1\n");
-        for edits in [
-            &[("three", "four four"), ("four", "five")][..],
-            &[("three", "four"), ("return 3", "four"), ("four", "five")],
-            &[("four", "five"), ("three", "four")],
-            &[("three", "four(x)"), ("four(x)", "return")],
-        ] {
-            let error = planned(text.as_bytes(), blocks(edits)).unwrap_err();
-            assert_eq!(error.code, Code::MatchNotFound, "{edits:?}");
-        }
     }
 
     #[test]

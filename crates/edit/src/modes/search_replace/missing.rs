@@ -196,7 +196,8 @@ fn nearest_error(error: Error, needle: &str, window: &Window<'_>, similar: Optio
         let (line, whole) = (part.line, window.buffer.lines().text(part.line));
         let is_cut = clipped(whole) != whole;
         let own = SimilarLines { first: line, last: line, score: part.score(needle, whole) };
-        let best = if is_cut { similar } else { Some(own) }.map(|similar| best(needle, window, similar));
+        let nearest = similar.filter(|similar| is_cut || similar.score > own.score);
+        let best = nearest.or((!is_cut).then_some(own)).map(|nearest| best(needle, window, nearest));
         let hint = if is_cut {
             format!("the nearest text is {:?} at line {line}", part.text)
         } else {
@@ -232,17 +233,20 @@ fn without_other_lines(needle: &str, window: &Window<'_>, similar: SimilarLines)
         words.map(str::to_owned).collect()
     };
     let quoted = words(needle);
-    let is_other = |line: usize, brackets: [char; 3]| {
-        let text = lines.text(line);
-        let is_quoted = needle.lines().any(|quoted| quoted.trim() == text.trim() && !text.trim().is_empty());
-        words(text).is_disjoint(&quoted) && !text.contains(brackets) && !is_quoted
+    let is_other = |text: &str, brackets: [char; 3]| {
+        words(text).is_disjoint(&quoted) && !text.contains(brackets) && !needle.contains(text.trim())
     };
-    let wanted = needle.lines().filter(|line| !line.trim().is_empty()).count();
+    let wanted = needle.lines().filter(|line| !is_blank(line)).count();
     let SimilarLines { mut first, mut last, score } = similar;
-    while last - first + 1 > wanted && is_other(first, ['(', '[', '{']) {
+    let is_cut_off = |line: usize, brackets: [char; 3], (first, last): (usize, usize)| {
+        let count = (first..=last).filter(|line| !is_blank(lines.text(*line))).count();
+        let text = lines.text(line);
+        first < last && (is_blank(text) || count > wanted && is_other(text, brackets))
+    };
+    while is_cut_off(first, ['(', '[', '{'], (first, last)) {
         first += 1;
     }
-    while last - first + 1 > wanted && is_other(last, [')', ']', '}']) {
+    while is_cut_off(last, [')', ']', '}'], (first, last)) {
         last -= 1;
     }
     SimilarLines { first, last, score }
@@ -259,6 +263,10 @@ fn same_beginning<'n>(needle: &'n str, window: &Window<'_>) -> Option<(usize, &'
     let mut found = window_lines(window).filter(|line| lines.text(*line).trim_start().starts_with(start));
     let line = found.next().filter(|_| has_two_words.is_some() && !is_short(window))?;
     found.next().is_none().then_some((line, start))
+}
+
+fn is_blank(line: &str) -> bool {
+    line.trim().is_empty()
 }
 
 fn is_word(character: char) -> bool {

@@ -139,7 +139,7 @@ impl<'a> Window<'a> {
             let error = Error::new(Code::InvalidInput, message).field("within").hint(hint);
             return Err(self.with_other_symbol(search, None, error));
         };
-        let spelled = spelled_in_code(symbol, &outline);
+        let spelled = spelled_in_code(symbol, self.context.language, &outline);
         let symbol = spelled.as_deref().unwrap_or(symbol);
         let spans = outline.spans(symbol);
         if let Some(shared) = outline.sharing_lines(symbol, self.buffer.view()) {
@@ -272,16 +272,25 @@ static DEFINING_WORDS: WordList = WordList::new(
 );
 
 /// Returns the name of a symbol that is spelled as in the code, such as `class Parser`, `## Usage` or `func (p *Parser) Parse`;
-/// `None` if a symbol has the whole as its name, or none has the name.
-fn spelled_in_code(symbol: &str, outline: &Outline) -> Option<String> {
-    if !outline.spans(symbol).is_empty() {
+/// `None` if a symbol has the whole as its name, or none has the name behind such words.
+fn spelled_in_code(symbol: &str, language: Option<&str>, outline: &Outline) -> Option<String> {
+    let is_known = |name: &&str| !outline.spans(name).is_empty();
+    let symbol = symbol.trim();
+    if is_known(&symbol) {
         return None;
     }
-    let mut name = symbol.trim().trim_start_matches('#').trim_start();
+    if language == Some("markdown") {
+        let name = symbol.trim_start_matches('#').strip_prefix(' ')?.trim_start();
+        return Some(name).filter(is_known).map(str::to_owned);
+    }
+    let mut name = symbol;
     while let Some((word, rest)) = name.split_once(char::is_whitespace)
         && DEFINING_WORDS.has(word)
     {
         name = rest.trim_start();
+    }
+    if name == symbol {
+        return None;
     }
     let receiver = name.strip_prefix('(').and_then(|rest| rest.split_once(')'));
     let name = match receiver {
@@ -291,8 +300,9 @@ fn spelled_in_code(symbol: &str, outline: &Outline) -> Option<String> {
         }
         None => name.to_owned(),
     };
-    let name = name.split(['(', '<', '{', ':']).next().unwrap_or_default().trim_end();
-    (!outline.spans(name).is_empty()).then(|| name.to_owned())
+    let head = name.split(['(', '<', '{']).next().unwrap_or_default().trim_end().trim_end_matches(':');
+    let is_numbered = head.len() < name.len() && name.ends_with(']');
+    Some(head).filter(|_| !is_numbered).filter(is_known).map(str::to_owned)
 }
 
 /// Returns the same edit without `within`.
