@@ -34,7 +34,7 @@ impl<'a> Scopes<'a> {
             let innermost = around.open.last().and_then(|at| scopes.0.get_mut(*at));
             let (Some(scope), Some(name)) = (innermost, use_context.view.get(span.clone())) else { continue };
             match role {
-                TagRole::Local | TagRole::BoundMember => drop(scope.names.insert(name)),
+                TagRole::Local => drop(scope.names.insert(name)),
                 TagRole::Outer => drop(scope.outer.insert(name)),
                 _ => {}
             }

@@ -53,7 +53,7 @@ pub(super) fn uses(use_context: &UseContext<'_>) -> Uses {
             TagRole::Name if around.binds(&scopes, name) => continue,
             TagRole::Name | TagRole::Type => vec![imports.resolved(name).to_owned()],
             TagRole::Key => vec![name.to_owned(), format!(".{name}")],
-            TagRole::Member | TagRole::BoundMember => use_context.member(&imports, span, name),
+            TagRole::Member => use_context.member(&imports, span, name),
             TagRole::Path => path(use_context, &imports, span, name),
             TagRole::Import => vec![format!("+{name}<{}", imports.source(span.start))],
             TagRole::Reexport => {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::batch::Batch;
 use super::resolve::ResolvedTarget;
 use super::services::Services;
-use lockgate_edit::request::Request;
 use lockgate_error::Error;
 use lockgate_policy::Policy;
 use lockgate_store::{DocumentPath, Snapshot};
@@ -20,9 +19,6 @@ pub struct CurrentText {
     pub buffer: Arc<Buffer>,
     /// The snapshot that the text was read from or compared with; `None` if there is no file.
     pub snapshot: Option<Snapshot>,
-    /// The text that this process last read or wrote there, if another program has changed it since, and the request names
-    /// lines by their numbers alone.
-    pub last_known: Option<Arc<Buffer>>,
 }
 
 impl CurrentText {
@@ -34,7 +30,7 @@ impl CurrentText {
     /// Returns the text, if there was a file, and closes that file: a large one on another thread. The kernel frees
     /// the blocks of a replaced file on close, and the caller need not wait for that.
     pub(super) fn into_previous_text(self) -> Option<Arc<Buffer>> {
-        let CurrentText { buffer, snapshot, last_known: _ } = self;
+        let CurrentText { buffer, snapshot } = self;
         if let Some(Snapshot::File(file)) = snapshot {
             if buffer.bytes().len() > CLOSED_AT_ONCE {
                 tokio::task::spawn_blocking(move || drop(file));
@@ -54,22 +50,13 @@ pub(super) fn load(
     batch: &Batch,
     targets: &mut [ResolvedTarget],
 ) -> Result<Vec<CurrentText>, Error> {
-    let requests = batch.requests.iter().zip(targets);
-    batch.try_each(requests, |(request, target)| load_target(services, request, target))
+    batch.try_each(targets, |target| load_target(services, target))
 }
 
-fn load_target(
-    services: &Services,
-    request: &Request,
-    target: &mut ResolvedTarget,
-) -> Result<CurrentText, Error> {
+fn load_target(services: &Services, target: &mut ResolvedTarget) -> Result<CurrentText, Error> {
     let (folder, known_last) = (target.folder.take(), target.last.take());
     let ResolvedTarget { place, rules, last, .. } = target;
-    let last_known = match place.file().filter(|_| request.trusts_line_numbers(usize::MAX)) {
-        Some(file) => services.texts.last_known(file, place.hints(&services.store)),
-        None => None,
-    };
-    let mut current = decode(services, place, |known| {
+    let current = decode(services, place, |known| {
         let limit = rules.limits.file;
         let (snapshot, entry) = place.read_and_last(&services.store, limit, known, folder, known_last)?;
         *last = entry;
@@ -77,10 +64,6 @@ fn load_target(
     })?;
     if let (Some(file), Some(_)) = (target.place.file(), &current.snapshot) {
         services.texts.keep_found(file, &current.buffer);
-        let count = current.buffer.lines().count();
-        current.last_known = last_known.filter(|known| {
-            known.version() != current.buffer.version() && request.trusts_line_numbers(count)
-        });
     }
     Ok(current)
 }
@@ -101,12 +84,12 @@ fn decode(
     let mut snapshot = read(known.as_ref().map(|known| known.bytes()))?;
     match (known, place.file()) {
         (Some(buffer), _) if snapshot.as_ref().is_some_and(Snapshot::is_known) => {
-            return Ok(CurrentText { buffer, snapshot, last_known: None });
+            return Ok(CurrentText { buffer, snapshot });
         }
         (Some(outdated), Some(file)) => services.texts.forget_outdated(file, outdated),
         (Some(_) | None, _) => {}
     }
     let bytes = snapshot.as_mut().map(Snapshot::take_bytes).unwrap_or_default();
     let buffer = Arc::new(Buffer::read(bytes, hints)?);
-    Ok(CurrentText { buffer, snapshot, last_known: None })
+    Ok(CurrentText { buffer, snapshot })
 }

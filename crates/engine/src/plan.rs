@@ -13,7 +13,7 @@ use lockgate_edit::{self as edit, Edit, EditLimits, PlanContext, PlannedEdit};
 use lockgate_error::{Code, Error, NextCall};
 use lockgate_policy::Policy;
 use lockgate_syntax as grammar;
-use lockgate_text::{Buffer, LineMap, Plan, Rebased, bytes_outside_unchanged};
+use lockgate_text::{Buffer, LineMap, Plan, bytes_outside_unchanged};
 
 /// One file of a call in the pipeline.
 pub(super) struct FileDraft<'a> {
@@ -145,10 +145,7 @@ fn plan_and_rebase(
     current: &CurrentText,
     base: Option<&Buffer>,
 ) -> Result<PlannedEdit, Error> {
-    let Some(base) = base else {
-        let planned = plan_on(&current.buffer, batch, request, target)?;
-        return check_line_numbers(planned, batch, request, target, current);
-    };
+    let Some(base) = base else { return plan_on(&current.buffer, batch, request, target) };
     let planned =
         plan_on(base, batch, request, target).map_err(|error| about_base(error, base, target, current))?;
     let rebased = rebase::rebase(planned, base, target, current);
@@ -161,32 +158,6 @@ fn plan_and_rebase(
         }
         (rebased, ..) => rebased,
     }
-}
-
-/// Checks that line numbers mean the same lines in the text that the caller can have seen last, if another program has
-/// changed it since.
-///
-/// Errors: `EDIT_CONFLICT` if they do not; a warning in `interactive`.
-fn check_line_numbers(
-    mut planned: PlannedEdit,
-    batch: &Batch,
-    request: &Request,
-    target: &ResolvedTarget,
-    current: &CurrentText,
-) -> Result<PlannedEdit, Error> {
-    let Some(known) = current.last_known.as_deref() else { return Ok(planned) };
-    // Numbers that the earlier text does not have are those of the present one.
-    let Ok(meant) = plan_on(known, batch, request, target) else { return Ok(planned) };
-    let meant = meant.plan.rebase(known, &current.buffer)?;
-    if matches!(meant, Rebased::Plan(plan) if plan == planned.plan) {
-        return Ok(planned);
-    }
-    let error = rebase::other_lines_now(known, target, current);
-    if request.mode != Mode::Interactive {
-        return Err(error);
-    }
-    planned.warnings.push(format!("{}; the edit was still applied there", error.message));
-    Ok(planned)
 }
 
 /// Says that an error is about another version than the current one, so that its lines and texts may not be there. The hint
@@ -246,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_fixed_new_file_keeps_its_byte_order_mark_out_of_its_text() {
-        let current = CurrentText { buffer: Arc::new(Buffer::default()), snapshot: None, last_known: None };
+        let current = CurrentText { buffer: Arc::new(Buffer::default()), snapshot: None };
         for bytes in ["\u{feff}a\n", "\u{feff}a\r\nb", "a\n"] {
             let fixed = Buffer::read(bytes.as_bytes().to_vec(), Hints::default()).unwrap();
             let drafted = Drafted::from_fixed(&current, &fixed, &Policy::embedded()).unwrap();

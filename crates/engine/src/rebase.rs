@@ -248,19 +248,6 @@ fn conflict(message: String, target: &ResolvedTarget, base: &Buffer, current: &C
     if target.initial_text.is_some() { error } else { error.field("expected_version") }
 }
 
-/// Returns the error for line numbers that mean other lines than in the text that this process last read or wrote there.
-pub(super) fn other_lines_now(known: &Buffer, target: &ResolvedTarget, current: &CurrentText) -> Error {
-    let noun = target.place.noun();
-    let message = format!(
-        "another program has changed the {noun} since version {}, which was read or written here last, and the line numbers \
-         mean other lines now",
-        known.version()
-    );
-    conflict(message, target, known, current)
-        .hint("if you have read the present text, send the call again; otherwise read it first")
-        .with_next_if(NextCall::read_around(1, 1, current.buffer.lines().count()))
-}
-
 fn unknown_version(version: &str, target: &ResolvedTarget, current: &CurrentText) -> Error {
     let (noun, now) = (target.place.noun(), current.buffer.version().to_string());
     let expected = Version::describe_requested(version);

@@ -153,7 +153,8 @@ impl EditResponse {
 
     /// Returns the warnings that neither the message nor a shown finding contains.
     pub fn unreported(&self) -> impl Iterator<Item = &ReportedWarning> {
-        self.validation_warnings.iter().filter(|warning| !warning.in_message && warning.finding.is_none())
+        let is_shown = |warning: &ReportedWarning| warning.finding.is_some_and(|at| at < self.findings.len());
+        self.validation_warnings.iter().filter(move |warning| !warning.in_message && !is_shown(warning))
     }
 
     /// Returns the result of a gate, if it ran.
@@ -379,7 +380,7 @@ pub struct ReportedWarning {
     pub text: String,
     /// Set when the message of the response ends with this warning, or a note says the same.
     pub in_message: bool,
-    /// The index of the finding that the warning repeats, if the response has it.
+    /// The index of the finding that the warning repeats, in the list of all findings.
     pub finding: Option<usize>,
 }
 

@@ -67,7 +67,9 @@ fn taken(
     let depth = |line: usize| indent(texts.after.text(line)).len();
     let is_deep = |line: usize| depth(line) >= depth(owner.line) || texts.after.text(line).trim().is_empty();
     let are_siblings = depth(owner.line) == depth(new.line) && (owner.line..new.line).all(is_deep);
-    if !are_siblings || has_body(texts, before, old, owner, new) {
+    // A wrapper of the symbol takes over its decorator.
+    let is_wrapper = (owner.line + 1..=owner.end).any(|line| texts.after.text(line).contains(&*old.name));
+    if !are_siblings || is_wrapper || has_body(texts, before, old, owner, new) {
         return None;
     }
     let message = format!(

@@ -246,16 +246,6 @@ const CASES: &[Case] = &[
         "Any.go",
         &["a.rs:5 f"],
     ),
-    // A pattern binds the field that it names.
-    (
-        &[(
-            "a.rs",
-            "use x::S;\n\nfn next() {}\n\nfn f(s: S) {\n    match s {\n        S::Look { next } => g(next),\n        _ => next(),\n    }\n    if let S::Look { next } = s {\n        g(next);\n    }\n    next();\n}\n",
-        )],
-        "next",
-        &["a.rs:8 f", "a.rs:13 f"],
-    ),
-    (&[("a.rs", "struct S { next: u8 }\nfn f(S { next }: S) {\n    next;\n}\n")], "S.next", &["a.rs:2 f"]),
     // Texts that the grammar does not parse have names.
     (
         &[

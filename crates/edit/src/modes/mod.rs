@@ -209,19 +209,6 @@ impl Edit {
         })
     }
 
-    /// Returns true if the edit names lines of a text of `count` lines by their numbers alone. A number behind the last line
-    /// shows that the caller knows the text.
-    pub(crate) fn trusts_line_numbers(&self, count: usize) -> bool {
-        match self {
-            Edit::Several(parts) => parts.iter().any(|part| part.edit.trusts_line_numbers(count)),
-            Edit::Lines(edits) => edits.iter().any(|edit| edit.expect.is_none()),
-            Edit::Insert(insertions) => {
-                insertions.iter().any(|insertion| insertion.expect.is_none() && insertion.at_line <= count)
-            }
-            Edit::Content(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Remove => false,
-        }
-    }
-
     /// Returns true if the edit concerns the whole text, so that any other change of the file matters.
     pub fn is_whole(&self) -> bool {
         self.any_part(|part| matches!(part, Edit::Content(_) | Edit::Remove))

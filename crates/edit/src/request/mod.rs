@@ -56,11 +56,6 @@ impl Request {
             is_written_by_host: false,
         }
     }
-
-    /// Returns true if it names lines of a text of `count` lines by their numbers, and neither a version nor their texts.
-    pub fn trusts_line_numbers(&self, count: usize) -> bool {
-        self.expect == Expect::Anything && self.edit.trusts_line_numbers(count)
-    }
 }
 
 /// The permissions of a file that an edit creates.

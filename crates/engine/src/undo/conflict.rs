@@ -132,7 +132,7 @@ impl Services {
         let roots = self.store.files.root_paths();
         let root = self.store.journal.root_of(id).and_then(|root| roots.get(root));
         match root.filter(|root| ProjectRoot::around(root).root != **root) {
-            Some(root) => format!("lockgate show --root {} {id}", root.display()),
+            Some(root) => format!("lockgate show --root {} {id}", shell_word(&root.to_string_lossy())),
             None => format!("lockgate show {id}"),
         }
     }
@@ -189,4 +189,10 @@ fn conflict_hint(conflict: &Error, show: &str) -> String {
         Some(_) => format!("edit the current file; `since`, or `{show}`, shows the earlier text"),
         None => format!("`{show}` shows the earlier text"),
     }
+}
+
+/// Returns a text as one word of a shell.
+fn shell_word(text: &str) -> String {
+    let is_plain = |char: char| char.is_alphanumeric() || "/._-+@".contains(char);
+    if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }

@@ -211,10 +211,14 @@ impl Services {
         resolve_target(self, &changed.target(), DefaultOwner::Global, root)
     }
 
-    /// Rejects the removal of a text that the journal does not keep: it could not be given back.
+    /// Rejects the removal of a text that the journal does not keep: it could not be given back. A file that is already gone
+    /// needs none.
     ///
     /// Errors: those of [`Services::stored_content`].
     fn check_removable(&self, id: EditId, changed: &FileChange, version: Version) -> Result<(), Error> {
+        if self.current_version(id, changed).is_ok_and(|now| now.is_none()) {
+            return Ok(());
+        }
         self.stored_content(id, changed, version)?;
         let place = resolve_changed(self, id, changed)?;
         if place.file().is_some() && self.rules_of(&place)?.limits.journal == 0 {

@@ -53,7 +53,7 @@ impl<'a> ListedFindings<'a> {
         errors.extend(report.verdict.runs.iter().filter_map(required_error));
         let mut warnings = other_warnings(report, options);
         warnings.extend(warned.iter().take(MAX_FINDINGS).map(|(at, finding)| ReportedWarning {
-            finding: Some(*at).filter(|at| *at < shown),
+            finding: Some(*at),
             ..ReportedWarning::from(finding_line(finding))
         }));
         // The text form has no line for a finding that does not count.

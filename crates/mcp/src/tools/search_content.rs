@@ -17,6 +17,9 @@ read_tool! {
     &[Toolset::Look], Effect::Reads, RepeatEffect::NoChange, ToolProfile::PLAIN
 }
 
+/// The largest offset of a page.
+const MAX_OFFSET: usize = 100_000;
+
 /// Finds the lines that a regex matches, with the lines around them and each file's `version`. Files that git ignores
 /// are left out.
 #[derive(Deserialize, JsonSchema)]
@@ -57,7 +60,7 @@ impl TryFrom<SearchContent> for SearchRequest {
         }
         let context = parse_number(input.context_lines, 3, &(0..=50), "context_lines")?;
         let max_matches = parse_number(input.max_results, 20, &(1..=1000), "max_results")?;
-        let offset = parse_number(input.offset, 0, &(0..=100_000), "offset")?;
+        let offset = parse_number(input.offset, 0, &(0..=MAX_OFFSET), "offset")?;
         let flags = input.search_flags.map(FlagsValue::into_flags);
         let flags = flags.transpose().map_err(|error| error.hint(FLAGS))?.unwrap_or_default();
         if flags.has(Flags::ASCII) {
@@ -99,7 +102,9 @@ fn text(response: &SearchResponse) -> String {
         (shown, total) => format!("{shown} of {total} matches are shown\n"),
     };
     if *truncated {
-        let next = next_offset.map(|next| format!("; give offset: {next} for the next ones"));
+        let next = next_offset
+            .filter(|next| *next <= MAX_OFFSET)
+            .map(|next| format!("; give offset: {next} for the next ones"));
         text += &format!("truncated: not all matches are shown{}\n", next.unwrap_or_default());
     }
     if !counts.is_empty() {

@@ -37,8 +37,6 @@ pub enum TagRole {
     Key,
     /// A use of a member of something.
     Member,
-    /// A use of a field by a pattern that binds its name at this position.
-    BoundMember,
     /// A use of the target of a path.
     Path,
     /// An import of the name.
@@ -96,7 +94,6 @@ impl TagRole {
             "reference.body" => TagRole::MacroBody,
             "reference.format" => TagRole::Format,
             "local.definition" => TagRole::Local,
-            "local.member" => TagRole::BoundMember,
             "local.outer" => TagRole::Outer,
             "local.scope" => TagRole::Scope,
             "export.all" => TagRole::ExportAll,

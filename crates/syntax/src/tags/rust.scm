@@ -2,7 +2,7 @@
 ; leaves definitions to the outline. In a macro's tokens only the names have nodes.
 (identifier) @reference.name
 (type_identifier) @reference.type
-(shorthand_field_identifier) @local.member
+(shorthand_field_identifier) @reference.member
 (field_expression field: (field_identifier) @reference.member)
 (field_initializer field: (field_identifier) @reference.member)
 (field_pattern name: (field_identifier) @reference.member)
@@ -36,8 +36,6 @@
   (block)
   (match_arm)
   (for_expression)
-  (if_expression)
-  (while_expression)
 ] @local.scope
 
 (parameter pattern: (identifier) @local.definition)

@@ -45,7 +45,8 @@ fn last_tag<'t>(texts: &TextPair<'t>, piece: &ReplacedLines) -> Option<(usize, &
 
 /// Returns the name of a closing tag of a call that is a line of its own.
 fn leaked<'t>(texts: &TextPair<'t>, line: usize) -> Option<&'t str> {
-    let tag = texts.after.text(line).trim();
+    // A leaked tag has no indentation.
+    let tag = texts.after.text(line).trim_end();
     let name = tag.strip_prefix("</")?.strip_suffix('>')?;
     let is_element = ELEMENTS.contains(&name) || COMMON.contains(&name) && !may_be_a_fragment(texts);
     let is_leaked = is_element

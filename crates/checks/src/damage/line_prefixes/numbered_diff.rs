@@ -68,7 +68,8 @@ fn is_accident(texts: &TextPair<'_>, piece: &ReplacedLines, rows: &[NumberedLine
         TextKind::Prose | TextKind::Patch | TextKind::Unknown => false,
     };
     if !is_code || rows.iter().any(|row| texts.part_of_line(row.line) != LexicalPart::Code) {
-        return adds && in_place && known();
+        let is_enough = rows.len() > 1 || texts.kind == TextKind::Data;
+        return is_enough && adds && in_place && known();
     }
     if rows.iter().all(|row| texts.is_sound(row.line)) {
         return in_place && (rows.len() > 1 || known());
@@ -84,11 +85,10 @@ fn is_accident(texts: &TextPair<'_>, piece: &ReplacedLines, rows: &[NumberedLine
 
 /// Parses a line with a number and a diff mark, which has a blank or nothing behind it.
 fn row(line: usize, text: &str) -> Option<NumberedLine<'_>> {
-    let body = text.trim_start_matches(' ');
-    let digits = body.bytes().take_while(u8::is_ascii_digit).count();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let number =
-        body.get(..digits).filter(|digits| digits.len() < 8)?.parse().ok().filter(|number| *number > 0)?;
-    let behind = body.get(digits..)?;
+        text.get(..digits).filter(|digits| digits.len() < 8)?.parse().ok().filter(|number| *number > 0)?;
+    let behind = text.get(digits..)?;
     let mark = behind.chars().next().filter(|mark| matches!(mark, '+' | '-'))?;
     let rest = behind.get(1..)?;
     let rest = if rest.is_empty() { rest } else { rest.strip_prefix(' ')? };
@@ -118,7 +118,7 @@ mod tests {
             (
                 "a.md",
                 Some("# A\n\na first line\na second line\n"),
-                "# A\n\na first line\n4+ a second line there\n",
+                "# A\n\n3+ a first line here\n4+ a second line there\n",
             ),
             ("a.yml", Some("a: 1\nbee: 2\n"), "a: 1\n2+ bee: 3\n"),
             ("a.py", Some("def f():\n    return 1\n"), "def f():\n2+     return 1 + 2\n"),
